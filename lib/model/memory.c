@@ -43,6 +43,23 @@ struct pci_memory {
     uint8_t valid[GAUGES][PCI_BATCH], has_growth[PCI_BATCH];
 };
 
+int pci_memory_is_requested(const struct pci_requested_type *requested)
+{
+    const pcol_sample_type *exact = requested->exact;
+    const char *name = requested->name;
+    if (exact)
+        return pci_str_equal(exact->type, PCI_MEMORY_TYPE) &&
+               pci_str_equal(exact->unit, PCI_MEMORY_UNIT) && !exact->ordinal;
+    return name && (strcmp(name, "memory") == 0 || strcmp(name, "memory/bytes") == 0);
+}
+
+int pci_memory_is_type(const struct pci_types *types, uint32_t row)
+{
+    return !types->is_gauge[row] && !types->ordinal[row] &&
+           pci_str_equal(types->type[row], PCI_MEMORY_TYPE) &&
+           pci_str_equal(types->unit[row], PCI_MEMORY_UNIT);
+}
+
 int pci_memory_find(const struct pci_types *types, uint32_t gauges[GAUGES])
 {
     static const char *const names[GAUGES][2] = {

@@ -8,6 +8,13 @@
 
 enum { PCI_MEMORY_SMALL, PCI_MEMORY_BIG, PCI_MEMORY_NODES, PCI_MEMORY_GAUGES };
 
+#define PCI_MEMORY_TYPE ((pcol_str){"memory", 6})
+#define PCI_MEMORY_UNIT ((pcol_str){"bytes", 5})
+
+/* 1 if the name, or exact type, is that of the derived type. */
+int pci_memory_is_requested(const struct pci_requested_type *requested);
+/* 1 if a row of sample_types has sums of that type, to which the derived values are added. */
+int pci_memory_is_type(const struct pci_types *types, uint32_t row);
 /* Finds the rows of sample_types with the three gauges; 0 if one is missing. */
 int pci_memory_find(const struct pci_types *types, uint32_t gauges[PCI_MEMORY_GAUGES]);
 

@@ -6,6 +6,8 @@
  */
 #include "model/types.h"
 
+#include "model/memory.h"
+
 #include "util/alloc.h"
 #include "util/arg_check.h"
 #include "util/hash.h"
@@ -216,23 +218,39 @@ int pci_types_is_requested(const struct pci_types *types, uint32_t row,
            pci_str_equal(types->unit[row], exact->unit);
 }
 
+/* Two rows have the name, in different units. A slash may also be part of a type or a unit. */
+static pcol_status fail_ambiguous(const struct pci_types *types, const char *name, uint32_t a,
+                                  uint32_t b, pcol_error *err)
+{
+    enum { MOST = 60 };
+    const pcol_str part[] = {types->type[a], types->unit[a], types->type[b], types->unit[b]};
+    int size[4];
+    for (int i = 0; i < 4; i++)
+        size[i] = part[i].size < MOST ? (int)part[i].size : MOST;
+    pcol_str whole = {name, strlen(name)};
+    if (has_whole_name(types, a, whole) && has_whole_name(types, b, whole))
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "'%.60s' is the name of two sample types, %.*s in %.*s and %.*s in %.*s",
+                        name, size[0], part[0].data, size[1], part[1].data, size[2], part[2].data,
+                        size[3], part[3].data);
+    return pci_fail(err, PCOL_E_ARGUMENT,
+                    "sample type '%.60s' has several units; give %.*s/%.*s or %.*s/%.*s", name,
+                    size[0], part[0].data, size[1], part[1].data, size[2], part[2].data, size[3],
+                    part[3].data);
+}
+
 pcol_status pci_types_choose(const struct pci_types *types, uint32_t row,
                              const struct pci_requested_type *requested, uint32_t *chosen,
                              pcol_error *err)
 {
-    const char *name = requested->name;
-    const pcol_str *unit = types->unit;
     if (!pci_types_is_requested(types, row, requested))
         return PCOL_OK;
     if (*chosen == PCOL_NONE)
         *chosen = row;
-    else if (pci_str_same(unit[row], unit[*chosen]))
+    else if (pci_str_same(types->unit[row], types->unit[*chosen]))
         *chosen = types->is_gauge[*chosen] ? row : *chosen;
     else
-        return pci_fail(err, PCOL_E_ARGUMENT,
-                        "sample type '%.60s' has several units; give %.60s/%.*s or %.60s/%.*s",
-                        name, name, (int)unit[*chosen].size, unit[*chosen].data, name,
-                        (int)unit[row].size, unit[row].data);
+        return fail_ambiguous(types, requested->name, *chosen, row, err);
     return PCOL_OK;
 }
 
@@ -390,6 +408,9 @@ void pci_types_list(const struct pci_types *types, const uint32_t *in_use,
                                      unit.size ? "/" : "",
                                      (int)(unit.size < MOST ? unit.size : MOST), unit.data);
     }
+    for (uint32_t i = 0; i < types->count && listing == PCI_LIST_AND_MEMORY; i++)
+        if (!types->is_gauge[i] && pci_str_equal(types->type[i], PCI_MEMORY_TYPE))
+            listing = PCI_LIST_NAMES; /* it is listed */
     if (listing == PCI_LIST_AND_MEMORY && used + reserve < size)
         used += (size_t)snprintf(text + used, size - used, "%smemory", used ? ", " : "");
     if (!used)
@@ -424,7 +445,7 @@ static pcol_status select_type(const struct pci_types *types, const uint8_t *sou
                                const struct pci_requested_type *requested, uint32_t *list,
                                struct pci_selected_type *chosen, pcol_error *err)
 {
-    uint32_t count, row = PCOL_NONE;
+    uint32_t count, row = PCOL_NONE, gauges[PCI_MEMORY_GAUGES];
     char name[PCI_TYPE_NAME_SIZE];
     int named, wanted = requested->name || requested->exact;
     if (!wanted)
@@ -441,6 +462,11 @@ static pcol_status select_type(const struct pci_types *types, const uint8_t *sou
     for (uint32_t i = 0; wanted && i < types->count; i++)
         if (chosen->rows[i])
             PCI_TRY(pci_types_choose(types, i, requested, &row, err));
+    if (wanted && pci_memory_is_requested(requested) && pci_memory_find(types, gauges) &&
+        chosen->rows[gauges[0]])
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "memory is derived from gauges by queries: exports cannot select it; that "
+                        "to pprof has it among all types");
     if (row == PCOL_NONE)
         return wanted ? pci_types_fail(types, chosen->rows, PCOL_E_NOT_FOUND, "no sample type",
                                        pci_requested_name(requested, name), 0, err)

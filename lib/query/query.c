@@ -208,7 +208,7 @@ static pcol_status build_query(pcol_query *query, const pcol_selection *selectio
         pci_query_set_note(query, NULL,
                            "the profile has no sample types, so there is nothing to add up");
     if (query->sample_filter.has_time && query->sample_filter.share == PCOL_SHARE_EXACT &&
-        !query->measure.is_memory)
+        (query->measure.column_count || !query->measure.is_memory))
         query->measure.is_double = 1;
     if (selection && selection->flags & PCOL_SELECTION_COUNT)
         PCI_TRY(pci_sample_filter_count(&query->sample_filter, query->file, &query->measure, err));

@@ -31,7 +31,7 @@ struct pci_query_type {
     uint32_t *columns; /* rows of sample_types; their values are added up */
     uint32_t column_count;
     uint8_t *alike; /* by row of sample_types: same type, with or without values; or NULL */
-    int is_memory;  /* derived from `gauges` */
+    int is_memory;  /* values derived from `gauges` are added, for samples that have these */
     uint32_t gauges[PCI_MEMORY_GAUGES]; /* rows of sample_types */
     double seconds_per_value;           /* 0: unknown */
     int64_t duration_ns;                /* 0: unknown */

@@ -3,8 +3,9 @@
  *
  * A name selects every row of sample_types that differs only in the storage of its values, so that
  * integers of one source and doubles of another are queried as one type. Gauges of Rprof (heap
- * sizes) are never summed: a name of a gauge and of a sum selects the sum. The type `memory` is
- * derived from gauges per sample (samples.c). Tests: tests/unit/test_foreign_files.c, suite
+ * sizes) are never summed: a name of a gauge and of a sum selects the sum. The type memory/bytes is
+ * derived from gauges for samples that have them (samples.c), and added to values that other
+ * sources have of it. Tests: tests/unit/test_foreign_files.c, suite
  * answers.
  */
 #include "query/labels.h"
@@ -46,13 +47,35 @@ static pcol_status find_requested(const struct pci_types *types,
     return PCOL_OK;
 }
 
-/* 1 for the type that is derived from the gauges of Rprof. */
-static int is_memory(const struct pci_requested_type *requested)
+static int has_gauges(const struct pci_query_type *measure, const uint32_t *list, uint32_t count)
 {
-    const pcol_sample_type *exact = requested->exact;
-    if (exact)
-        return pci_str_is(exact->type, "memory") && pci_str_is(exact->unit, "bytes");
-    return strcmp(requested->name, "memory") == 0 || strcmp(requested->name, "memory/bytes") == 0;
+    int found = 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (int k = 0; k < PCI_MEMORY_GAUGES; k++)
+            found += list[i] == measure->gauges[k];
+    return found == PCI_MEMORY_GAUGES;
+}
+
+/* Finds the gauges. *has: a selected source has them, or none is selected. */
+static pcol_status find_gauges(const struct pci_types *types, const uint8_t *selected,
+                               uint64_t source_count, struct pci_query_type *measure, int *has,
+                               pcol_error *err)
+{
+    uint32_t *list, count;
+    *has = pci_memory_find(types, measure->gauges);
+    if (!*has || !selected || !memchr(selected, 1, (size_t)source_count))
+        return PCOL_OK;
+    *has = 0;
+    PCI_TRY(PCI_MALLOC(list, (size_t)types->count + 1, err));
+    pcol_status status = PCOL_OK;
+    for (uint64_t source = 0; source < source_count && !*has && status == PCOL_OK; source++) {
+        if (!selected[source])
+            continue;
+        status = pci_types_of_source(types, source, list, &count, err);
+        *has = status == PCOL_OK && has_gauges(measure, list, count);
+    }
+    pci_free(list);
+    return status;
 }
 
 /* ---- common type of several files */
@@ -336,34 +359,60 @@ static pcol_status require_in_sources(const struct pci_types *types, const uint8
     return PCOL_OK;
 }
 
+static pcol_status fail_units(const struct pci_types *types, uint32_t k, pcol_error *err)
+{
+    pcol_str unit = types->unit[k];
+    return pci_fail(err, PCOL_E_ARGUMENT,
+                    "sample type 'memory' has several units; give memory/%.*s or memory/bytes",
+                    (int)(unit.size < 60 ? unit.size : 60), unit.data);
+}
+
+/* *k: the row of the requested type; PCOL_NONE if it is the derived one only, or the default of
+ * sources without types. */
+static pcol_status find_type(const struct pci_types *types, const uint8_t *selected,
+                             uint64_t source_count, const struct pci_requested_type *requested,
+                             struct pci_query_type *measure, uint32_t *k, pcol_error *err)
+{
+    const pcol_sample_type *exact = requested->exact;
+    int is_default = exact ? exact->type.size + exact->unit.size == 0 : !requested->name;
+    int has_memory, named;
+    char name[PCI_TYPE_NAME_SIZE];
+    *k = PCOL_NONE;
+    PCI_TRY(find_gauges(types, selected, source_count, measure, &has_memory, err));
+    if (exact || requested->name)
+        PCI_TRY(find_requested(types, requested, k, err));
+    if (*k == PCOL_NONE && is_default)
+        PCI_TRY(pci_types_first_default(types, selected, 0, source_count, k, &named, err));
+    int is_requested = !is_default && pci_memory_is_requested(requested);
+    int is_stored = *k != PCOL_NONE && pci_memory_is_type(types, *k);
+    measure->is_memory = has_memory && (is_requested || is_stored);
+    if (measure->is_memory) {
+        if (*k != PCOL_NONE && !is_stored && !types->is_gauge[*k])
+            return fail_units(types, *k, err);
+        *k = is_stored ? *k : PCOL_NONE;
+        return PCOL_OK;
+    }
+    if (is_default)
+        return PCOL_OK;
+    return *k == PCOL_NONE
+               ? fail_type(types, "no sample type", pci_requested_name(requested, name), err)
+               : require_in_sources(types, selected, source_count, requested, err);
+}
+
 pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *selected,
                                 uint64_t source_count, const struct pci_requested_type *requested,
                                 struct pci_query_type *measure, pcol_error *err)
 {
-    const pcol_sample_type *exact = requested->exact;
-    uint32_t k = PCOL_NONE;
-    char name[PCI_TYPE_NAME_SIZE];
-    int named;
-    *measure = (struct pci_query_type){0};
+    uint32_t k;
+    *measure = (struct pci_query_type){.type = {"", 0}, .unit = {"", 0}};
     PCI_TRY(find_duration(types->file, selected, source_count, &measure->duration_ns, err));
-    if (exact || requested->name)
-        PCI_TRY(find_requested(types, requested, &k, err));
-    if (k != PCOL_NONE)
-        PCI_TRY(require_in_sources(types, selected, source_count, requested, err));
-    else if (exact ? exact->type.size + exact->unit.size == 0 : !requested->name)
-        PCI_TRY(pci_types_first_default(types, selected, 0, source_count, &k, &named, err));
-    else if (is_memory(requested) && pci_memory_find(types, measure->gauges)) {
-        measure->is_memory = 1;
-        measure->type = (pcol_str){"memory", 6};
-        measure->unit = (pcol_str){"bytes", 5};
-        return PCOL_OK;
-    } else
-        return fail_type(types, "no sample type", pci_requested_name(requested, name), err);
-    if (k == PCOL_NONE) {
-        /* Nothing to sum; samples can still be selected. */
-        measure->type = measure->unit = (pcol_str){"", 0};
-        return PCOL_OK;
+    PCI_TRY(find_type(types, selected, source_count, requested, measure, &k, err));
+    if (measure->is_memory) {
+        measure->type = PCI_MEMORY_TYPE;
+        measure->unit = PCI_MEMORY_UNIT;
     }
+    if (k == PCOL_NONE) /* Nothing to sum; samples can still be selected. */
+        return PCOL_OK;
     if (types->is_gauge[k])
         return fail_type(types, "gauges are never summed; no total for", types->type[k], err);
     PCI_TRY(open_columns(types, k, measure, err));
@@ -376,6 +425,7 @@ pcol_status pci_query_type_in(const struct pci_query_type *measure, const struct
 {
     *has_type = 0;
     PCI_TRY(pci_types_of_source(types, source, list, count, err));
+    *has_type = measure->is_memory && has_gauges(measure, list, *count);
     for (uint32_t i = 0; i < *count && !*has_type; i++)
         for (uint32_t k = 0; k < measure->column_count; k++)
             *has_type |= list[i] == measure->columns[k];

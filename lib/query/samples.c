@@ -183,13 +183,6 @@ static void convert_integers(struct pci_samples *s, size_t n)
             share_value(s, i, 0, &s->amounts[i]);
 }
 
-static pcol_status read_memory(struct pci_samples *s, size_t n, pcol_error *err)
-{
-    PCI_TRY(pci_memory_read(s->memory, s->next, n, s->cells, s->alive, err));
-    convert_integers(s, n);
-    return PCOL_OK;
-}
-
 /* Reads the amounts of a single integer column without nulls. */
 static pcol_status read_integers(struct pci_samples *s, const struct pci_column *column, size_t n,
                                  pcol_error *err)
@@ -204,12 +197,27 @@ static int is_nullable(const struct pci_column *column)
     return (column->desc->flags & PCF_COLUMN_NULLABLE) != 0;
 }
 
+/* Adds what memory grew by to the amounts of samples with gauges. */
+static pcol_status add_memory(struct pci_samples *s, size_t n, uint8_t *has_value, pcol_error *err)
+{
+    memset(s->valid, 1, n);
+    PCI_TRY(pci_memory_read(s->memory, s->next, n, s->cells, s->valid, err));
+    for (size_t i = 0; i < n; i++) {
+        if (!s->valid[i] || !s->alive[i])
+            continue;
+        has_value[i] = 1;
+        if (pci_amount_add(s->measure->is_double, &s->amounts[i], to_amount(s, i, 0, s->cells[i])))
+            return pci_amount_overflow(s->measure->type, err);
+    }
+    return PCOL_OK;
+}
+
 /* Reads the amounts of a batch; clears rows without a value. */
 static pcol_status read_amounts(struct pci_samples *s, size_t n, pcol_error *err)
 {
     const struct pci_query_type *measure = s->measure;
     uint8_t has_value[PCI_BATCH] = {0};
-    if (measure->column_count == 1 && !measure->is_double &&
+    if (measure->column_count == 1 && !measure->is_double && !s->memory &&
         !is_nullable(s->types->columns[measure->columns[0]]))
         return read_integers(s, s->types->columns[measure->columns[0]], n, err);
     memset(s->amounts, 0, n * sizeof *s->amounts);
@@ -226,6 +234,8 @@ static pcol_status read_amounts(struct pci_samples *s, size_t n, pcol_error *err
                 return pci_amount_overflow(measure->type, err);
         }
     }
+    if (s->memory)
+        PCI_TRY(add_memory(s, n, has_value, err));
     for (size_t i = 0; i < n; i++)
         s->alive[i] &= has_value[i];
     return PCOL_OK;
@@ -310,10 +320,7 @@ static pcol_status read_batch(struct pci_samples *s, size_t n, struct pci_sample
     memset(s->alive, 1, n);
     if (s->sample_filter->has_time)
         PCI_TRY(apply_time(s, n, err));
-    if (s->memory)
-        PCI_TRY(read_memory(s, n, err));
-    else
-        PCI_TRY(read_amounts(s, n, err));
+    PCI_TRY(read_amounts(s, n, err));
     if (s->sample_filter->counted)
         PCI_TRY(count_rows(s, n, err));
     PCI_TRY(apply_filters(s, n, err));

@@ -19,8 +19,6 @@
 enum { F_SAMPLE_TYPE = 1 };
 
 static const pcol_str NANOSECONDS = {"nanoseconds", 11};
-#define MEMORY ((pcol_str){"memory", 6})
-#define BYTES ((pcol_str){"bytes", 5})
 
 /* ---- cells ---- */
 
@@ -297,7 +295,8 @@ static pcol_status add_default(struct pci_pprof_export *e, struct header *h, pco
             return PCOL_OK;
         pci_export_report_kind(e->export, PCI_KIND_DEFAULT_TYPE);
     }
-    PCI_TRY(pci_pprof_index(&e->w, row == PCOL_NONE ? MEMORY : e->types.type[row], index, err));
+    PCI_TRY(pci_pprof_index(&e->w, row == PCOL_NONE ? PCI_MEMORY_TYPE : e->types.type[row], index,
+                            err));
     h->message.has_default_sample_type = *index != 0;
     return PCOL_OK;
 }
@@ -423,8 +422,15 @@ static pcol_status choose_types(struct pci_pprof_export *e, uint32_t *list, uint
     PCI_THEN(status, number_types(e, &names, err));
     pci_hash_clear(&names);
     /* The growth of heap gauges can be summed. */
-    if (e->lost & PCI_PPROF_LOSS_LEVELS && pci_memory_find(&e->types, e->memory_levels))
-        e->types_out[e->type_count++] = (struct pci_pprof_out_type){PCOL_NONE, BYTES};
+    e->memory_type = PCOL_NONE;
+    if (e->lost & PCI_PPROF_LOSS_LEVELS && pci_memory_find(&e->types, e->memory_levels)) {
+        e->memory_type = 0;
+        while (e->memory_type < e->type_count &&
+               !pci_memory_is_type(&e->types, e->types_out[e->memory_type].row))
+            e->memory_type++;
+        if (e->memory_type == e->type_count)
+            e->types_out[e->type_count++] = (struct pci_pprof_out_type){PCOL_NONE, PCI_MEMORY_UNIT};
+    }
     return status;
 }
 
@@ -434,7 +440,7 @@ static pcol_status put_types(struct pci_pprof_export *e, uint64_t root, pcol_err
     for (uint32_t t = 0; t < e->type_count; t++) {
         PciPprof__ValueType m = PCI_PPROF__VALUE_TYPE__INIT;
         uint32_t row = e->types_out[t].row;
-        pcol_str name = row == PCOL_NONE ? MEMORY : e->types.type[row];
+        pcol_str name = row == PCOL_NONE ? PCI_MEMORY_TYPE : e->types.type[row];
         PCI_TRY(pci_pprof_index(&e->w, name, &m.type, err));
         PCI_TRY(pci_pprof_index(&e->w, e->types_out[t].unit, &m.unit, err));
         m.has_type = m.type != 0;

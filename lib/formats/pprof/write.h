@@ -83,8 +83,8 @@ struct pci_pprof_export {
     struct pci_pprof_out_type *types_out;
     struct pci_pprof_part *parts;
     uint32_t type_count, part_count;
-    uint32_t memory_levels[PCI_MEMORY_GAUGES];
-    uint8_t *is_exported; /* by source */
+    uint32_t memory_levels[PCI_MEMORY_GAUGES], memory_type; /* of types_out; PCOL_NONE: none */
+    uint8_t *is_exported;                                   /* by source */
     uint32_t source_count;
     struct pci_node_reader nodes;
     struct pci_pprof_unknown_cache unknown_cache;
@@ -149,7 +149,7 @@ struct pci_pprof_batches {
     const struct pci_column *stack;
     uint64_t rows, first, next;
     size_t count, at;
-    struct pci_memory *memory; /* values of the derived type, which is the last; NULL: none */
+    struct pci_memory *memory;                       /* values of the derived type; NULL: none */
     struct pci_pprof_cells sources, stacks, *values; /* of each part, then of the derived type */
     /* the current sample: */
     uint64_t row, stack_row;

@@ -39,7 +39,7 @@ static pcol_status batches_open(struct pci_pprof_export *e, struct pci_pprof_bat
     PCI_TRY(verify_column(e, b->stack, err));
     for (uint32_t p = 0; p < e->part_count; p++)
         PCI_TRY(verify_column(e, e->types.columns[e->parts[p].row], err));
-    if (e->type_count && e->types_out[e->type_count - 1].row == PCOL_NONE)
+    if (e->memory_type != PCOL_NONE)
         return pci_memory_open(e->file, &e->types, e->memory_levels, e->source_count, &b->memory,
                                err);
     return PCOL_OK;
@@ -73,6 +73,15 @@ static pcol_status load_batch(struct pci_pprof_batches *b, pcol_error *err)
     return PCOL_OK;
 }
 
+static pcol_status add_value(struct pci_pprof_batches *b, uint32_t type, int64_t value,
+                             pcol_error *err)
+{
+    if (__builtin_add_overflow(b->sample[type], value, &b->sample[type]))
+        return pci_fail_cell(err, PCOL_E_LOSS, "samples", NULL, b->first + b->at,
+                             "the sum of the values of a type exceeds 64 bits");
+    return PCOL_OK;
+}
+
 static pcol_status gather_values(struct pci_pprof_batches *b, pcol_error *err)
 {
     struct pci_pprof_export *e = b->e;
@@ -82,19 +91,17 @@ static pcol_status gather_values(struct pci_pprof_batches *b, pcol_error *err)
     for (uint32_t p = 0; p < e->part_count; p++) {
         const struct pci_pprof_part *part = &e->parts[p];
         const struct pci_pprof_cells *cells = &b->values[p];
-        int64_t value, *sum = &b->sample[part->type];
+        int64_t value;
         if (!cells->valid[b->at])
             continue;
         PCI_TRY(pci_types_to_integer(cells->values[b->at], part->is_double, &part->form,
                                      b->first + b->at, &value, &fraction, err));
-        if (__builtin_add_overflow(*sum, value, sum))
-            return pci_fail_cell(err, PCOL_E_LOSS, "samples", NULL, b->first + b->at,
-                                 "the sum of the values of a type exceeds 64 bits");
+        PCI_TRY(add_value(b, part->type, value, err));
         e->lost |= b->is_set[part->type] ? PCI_PPROF_LOSS_UNITS : 0u;
         b->is_set[part->type] = 1;
     }
     if (b->memory) /* 0 without gauges */
-        b->sample[e->type_count - 1] = b->values[e->part_count].values[b->at];
+        PCI_TRY(add_value(b, e->memory_type, b->values[e->part_count].values[b->at], err));
     e->lost |= fraction ? PCI_PPROF_LOSS_FRACTIONS : 0u;
     return PCOL_OK;
 }
