@@ -41,7 +41,8 @@ enum pci_pprof_loss {
     PCI_PPROF_LOSS_UNITS = 1u << 9,
     PCI_PPROF_LOSS_ADDRESS = 1u << 10,
     PCI_PPROF_LOSS_LISTS = 1u << 11,
-    PCI_PPROF_LOSS_ALL_UNITS = 1u << 12
+    PCI_PPROF_LOSS_ALL_UNITS = 1u << 12,
+    PCI_PPROF_LOSS_THREAD_KEYS = 1u << 13
 };
 
 /* A sample type of the output. */

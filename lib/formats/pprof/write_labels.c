@@ -15,9 +15,11 @@
 
 enum { F_LABEL = 3 };
 enum { T_NAME, T_TID, T_PID, T_PROCESS, T_COUNT };
+static const char *const thread_label_keys[T_COUNT] = {"thread", "tid", "pid", "process"};
 
 struct key_index { /* string indices of a row of label_keys; key -1: not assigned yet */
     int64_t key, unit;
+    unsigned thread_label; /* bit of thread_label_keys; 0: none of these */
 };
 
 struct pci_pprof_labels {
@@ -28,6 +30,7 @@ struct pci_pprof_labels {
     struct key_index *keys;
     const struct pci_column *extra, *thread, *thread_text[T_COUNT];
     int64_t thread_keys[T_COUNT]; /* string indices; 0: not assigned yet */
+    unsigned thread_labels;       /* bits of those that the sample got for its thread */
     PciPprof__Label label;        /* being assembled from its text and number */
     size_t number;                /* of labels written, for the paths of unknown fields */
     struct pci_strbuf unknown_fields;
@@ -90,6 +93,21 @@ static void set_number(struct pci_pprof_labels *l, int64_t number, int64_t unit)
     l->label.has_num_unit = unit != 0;
 }
 
+/* The bit of a key of labels that threads become; 0: it is another key. */
+static unsigned find_thread_label(pcol_str key)
+{
+    for (unsigned i = 0; i < T_COUNT; i++)
+        if (pci_str_is(key, thread_label_keys[i]))
+            return 1u << i;
+    return 0;
+}
+
+static void compare_with_thread(struct pci_pprof_labels *l, unsigned thread_label)
+{
+    if (l->thread_labels & thread_label)
+        l->e->lost |= PCI_PPROF_LOSS_THREAD_KEYS;
+}
+
 /* ---- labels of columns ---- */
 
 static pcol_status find_key_index(struct pci_pprof_labels *l, const struct pci_label_key *key,
@@ -100,6 +118,7 @@ static pcol_status find_key_index(struct pci_pprof_labels *l, const struct pci_l
     if (k->key >= 0)
         return PCOL_OK;
     k->unit = 0;
+    k->thread_label = find_thread_label(key->key);
     if (key->has_unit)
         PCI_TRY(pci_pprof_index_set(&l->e->w, key->unit, &k->unit, err));
     return pci_pprof_index(&l->e->w, key->key, &k->key, err);
@@ -176,6 +195,7 @@ static pcol_status set_node(struct pci_pprof_labels *l, uint64_t node, int *is_l
     if (!*is_label_node)
         return PCOL_OK;
     PCI_TRY(pci_pprof_index(&l->e->w, n.key, &key, err));
+    compare_with_thread(l, l->thread_labels ? find_thread_label(n.key) : 0);
     if (is_frame) {
         set_key(l, key);
         return set_frame(l, PCI_LABEL_FRAME, 0, n.integer, err);
@@ -198,6 +218,7 @@ static pcol_status set_cell(struct pci_pprof_labels *l, uint64_t row,
     int is_double = kind == PCI_LABEL_DOUBLE;
     PCI_TRY(find_key_index(l, cell->key, &index, err));
     set_key(l, index->key);
+    compare_with_thread(l, index->thread_label);
     if (pci_label_is_frame(kind))
         return set_frame(l, kind, row, cell->as.i64, err);
     return set_value(l, (unsigned)kind, is_text ? cell->as.text : (pcol_str){"", 0},
@@ -225,7 +246,6 @@ static pcol_status put_row(struct pci_pprof_labels *l, uint64_t row, uint64_t ro
 
 static pcol_status put_thread(struct pci_pprof_labels *l, uint64_t row, pcol_error *err)
 {
-    static const char *const keys[T_COUNT] = {"thread", "tid", "pid", "process"};
     int64_t thread;
     int valid;
     PCI_TRY(pci_get(l->e->file, l->thread, row, &thread, &valid, err));
@@ -237,11 +257,12 @@ static pcol_status put_thread(struct pci_pprof_labels *l, uint64_t row, pcol_err
         if (!has_text)
             continue;
         if (!l->thread_keys[i])
-            PCI_TRY(
-                pci_pprof_index_text(&l->e->w, keys[i], strlen(keys[i]), &l->thread_keys[i], err));
+            PCI_TRY(pci_pprof_index_text(&l->e->w, thread_label_keys[i],
+                                         strlen(thread_label_keys[i]), &l->thread_keys[i], err));
         set_key(l, l->thread_keys[i]);
         PCI_TRY(set_text(l, text, err));
         PCI_TRY(put_label(l, PCI_NO_NODE, err));
+        l->thread_labels |= 1u << i;
     }
     return PCOL_OK;
 }
@@ -303,6 +324,7 @@ pcol_status pci_pprof_labels_put(struct pci_pprof_labels *labels, uint64_t row, 
     PCI_TRY(pci_get(l->e->file, l->extra, row, &extra, &valid, err));
     uint64_t root = valid ? (uint64_t)extra : PCI_NO_NODE;
     l->number = 0;
+    l->thread_labels = 0;
     if (l->thread)
         PCI_TRY(put_thread(l, row, err));
     if (l->reader.key_count || valid)
