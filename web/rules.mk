@@ -58,7 +58,7 @@ define link_web
 endef
 
 # web/left_out.c replaces these.
-ENGINE_LEFT_OUT := lib/model/check_labels lib/model/content_hashes lib/model/limits lib/model/v1 lib/model/v1_maps third_party/zlib/crc32
+ENGINE_LEFT_OUT := lib/model/check_labels lib/model/content_hashes lib/model/limits lib/model/text_rules lib/model/v1 lib/model/v1_maps third_party/zlib/crc32
 $(WEB)/engine.linked.wasm: WEB_LIB_OBJ := $(filter-out $(ENGINE_LEFT_OUT:%=$(WEB)/obj/%.o),$(WEB_LIB_OBJ))
 $(WEB)/engine.linked.wasm: $(WEB_ENGINE_SRC:%.c=$(WEB)/obj/%.o) $(WEB_LIB_OBJ)
 	$(call link_web,$(WEB_ENGINE_SRC:%.c=$(WEB)/obj/%.o))
