@@ -16,14 +16,14 @@
 pcol_status pci_rows_open(struct pci_rows *rows, const pcol_table *table, uint64_t row,
                           pcol_error *err)
 {
-    pcol_status status;
+    pcol_status status = PCOL_OK;
     *rows = (struct pci_rows){.table = table};
     if (table->join_count)
-        PCI_TRY(pci_join_reader_open(table, &rows->joins, err));
-    if (!table->expander || row >= table->rows)
-        return PCOL_OK;
-    status = PCI_MALLOC(rows->lanes, 1, err);
-    PCI_THEN(status, table->expander->open(table, row, &rows->cursor, err));
+        status = pci_join_reader_open(table, &rows->joins, err);
+    if (table->expander && row < table->rows) {
+        PCI_THEN(status, PCI_MALLOC(rows->lanes, 1, err));
+        PCI_THEN(status, table->expander->open(table, row, &rows->cursor, err));
+    }
     if (status != PCOL_OK)
         pci_rows_close(rows);
     return status;

@@ -64,7 +64,27 @@ static pcol_status discard(void *context, const void *data, size_t size, pcol_er
     return PCOL_OK;
 }
 
-/* Builder, archive (LZ4 and zlib), query and exports; with threads. */
+/* A cell of each column that joined tables add. */
+static pcol_status read_joined(const pcol_file *file, pcol_error *err)
+{
+    const pcol_table *table, *joined;
+    pcol_status status =
+        pcol_file_table_by_name(file, PCOL_MODEL_V2, "sample_locations", &table, err);
+    if (status == PCOL_OK)
+        status = pcol_table_joined(table, &joined, err);
+    for (uint32_t i = 0; status == PCOL_OK && i < pcol_table_column_count(joined); i++) {
+        const pcol_column *column = pcol_table_column(joined, i);
+        pcol_str text;
+        int64_t number;
+        int valid;
+        status = pcol_column_str(column, 0, &text, &valid, err);
+        if (status == PCOL_E_ARGUMENT)
+            status = pcol_column_i64(column, 0, &number, &valid, err);
+    }
+    return status;
+}
+
+/* Builder, archive (LZ4 and zlib), query, joined tables and exports; with threads. */
 static pcol_status use_library(pcol_error *err)
 {
     static const char folded[] = "a;b 1\na;c 2\n";
@@ -81,6 +101,8 @@ static pcol_status use_library(pcol_error *err)
     pcol_builder_free(builder);
     if (status == PCOL_OK)
         status = pcol_query_new(file, NULL, NULL, &query, err);
+    if (status == PCOL_OK)
+        status = read_joined(file, err);
     if (status == PCOL_OK)
         status = pcol_export(file, "pprof", NULL, (pcol_sink){discard, NULL}, err);
     if (status == PCOL_OK)
