@@ -203,7 +203,8 @@ typedef struct pcol_notice {
  * Both functions are called by the thread that made the call, also where the library uses further
  * threads. They must return; they must not call the library with the handles of the call.
  * A control given to pcol_query_new() is also in force in later calls for that query, and must
- * remain valid until the query is freed; so must that of a scan.
+ * remain valid until the query is freed; so must that of a scan. A query whose call was cancelled
+ * can be asked again.
  */
 typedef struct pcol_control {
     size_t size;

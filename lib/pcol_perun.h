@@ -87,7 +87,8 @@ PCOL_API size_t pcol_answers_column_count(const pcol_answers *answers);
 PCOL_API pcol_str pcol_answers_column(const pcol_answers *answers, size_t index);
 /* The next row: *cells has as many cells as there are columns, valid until the next call; NULL at
  * the end. Rows come in the order of the document. E_LIMIT (unless the file or the imported input
- * was trusted): rows times columns exceed 2^28 and 64 for each byte of it. */
+ * was trusted): rows times columns exceed 2^28 and 64 for each byte of it; E_STATE after a
+ * failure. */
 PCOL_API PCOL_NODISCARD pcol_status pcol_answers_next(pcol_answers *answers,
                                                       const pcol_answer **cells, pcol_error *err);
 

@@ -94,6 +94,7 @@ pcol_status pci_control_enter(struct pci_control *scope, pcol_error *err)
     if (!scope->depth++) {
         scope->enclosing = pci_thread_control;
         pci_thread_control = scope;
+        atomic_store(&scope->cancelled, 0); /* an earlier call of the handle was cancelled */
     }
     if (scope->started)
         return pci_control_work(scope, 0, err);

@@ -606,6 +606,69 @@ Test(cancelled_calls, at_any_time)
     }
 }
 
+/* ---- after a cancelled call */
+
+Test(cancelled_calls, of_a_query_are_no_end_of_it)
+{
+    struct counter counter = {0};
+    pcol_control control = PCOL_INIT(pcol_control);
+    pcol_file *file;
+    pcol_query *query;
+    pcol_result *result;
+    uint64_t rows[2];
+    control.context = &counter;
+    control.progress = count;
+    MUST(status_of = pcol_file_open_memory(data, size, NULL, &file, NULL));
+    MUST(status_of = pcol_query_new(file, NULL, &control, &query, NULL));
+    for (int cancels = 1; cancels >= 0; cancels--) {
+        for (unsigned n = 1; cancels && n < 4; n++) {
+            counter = (struct counter){.cancel_at = n};
+            cr_expect_eq(pcol_query_tree(query, NULL, &result, NULL), PCOL_E_CANCELLED);
+        }
+        counter = (struct counter){0};
+        MUST(status_of = pcol_query_tree(query, NULL, &result, NULL));
+        rows[cancels] = pcol_table_rows(pcol_result_table(result));
+        pcol_result_free(result);
+    }
+    cr_expect_eq(rows[0], rows[1]);
+    pcol_query_free(query);
+    pcol_file_close(file);
+}
+
+Test(cancelled_calls, of_answers_end_them)
+{
+    struct counter counter = {0};
+    pcol_control control = PCOL_INIT(pcol_control);
+    pcol_ask_options options = PCOL_INIT(pcol_ask_options);
+    pcol_answer_block block = PCOL_INIT(pcol_answer_block);
+    pcol_answers *answers;
+    const pcol_answer *cells;
+    pcol_status status = PCOL_OK;
+    struct text many = {0};
+    pcol_file *file;
+    text_addf(&many, "{\"resources\":[");
+    for (int i = 0; i < 40000; i++)
+        text_addf(&many, "%s{\"uid\":\"f%d\",\"amount\":%d}", i ? "," : "", i, i);
+    text_addf(&many, "]}");
+    MUST(status_of = pcol_open_any_memory(many.data, many.size, "many.perf", NULL, &file, NULL));
+    control.context = &counter;
+    control.progress = count;
+    options.all_rows = 1;
+    options.control = &control;
+    MUST(status_of = pcol_ask(file, PCOL_ASK_ITEMS, &options, &answers, NULL));
+    counter = (struct counter){.cancel_at = 1};
+    do {
+        status = pcol_answers_next(answers, &cells, NULL);
+    } while (status == PCOL_OK && cells);
+    cr_expect_eq(status, PCOL_E_CANCELLED);
+    counter = (struct counter){0};
+    cr_expect_eq(pcol_answers_next(answers, &cells, NULL), PCOL_E_STATE);
+    cr_expect_eq(pcol_answers_block(answers, &block, NULL), PCOL_E_STATE);
+    pcol_answers_free(answers);
+    pcol_file_close(file);
+    free(many.data);
+}
+
 /* ---- completeness */
 
 static int is_listed(const char *function)

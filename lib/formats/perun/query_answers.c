@@ -496,6 +496,11 @@ static void settle_row(struct pcol_answers *a)
         pci_result_locate_json(&a->cells[a->touched[i]], &text);
 }
 
+pcol_status pci_answers_require(const struct pcol_answers *a, pcol_error *err)
+{
+    return a->failed ? pci_fail(err, PCOL_E_STATE, "the answers have failed before") : PCOL_OK;
+}
+
 pcol_status pcol_answers_next(pcol_answers *answers, const pcol_answer **cells, pcol_error *err)
 {
     PCI_REQUIRE(cells, err);
@@ -503,16 +508,17 @@ pcol_status pcol_answers_next(pcol_answers *answers, const pcol_answer **cells, 
     PCI_REQUIRE(answers, err);
     struct pcol_answers *a = answers;
     int more = 0;
+    PCI_TRY(pci_answers_require(a, err));
     pcol_status status = pci_control_enter(&a->control, err);
     if (status == PCOL_OK && !a->partial)
         status = pci_result_row(a, err);
     PCI_THEN(status, a->next(a, &more, err));
     pci_control_leave(&a->control);
-    if (status != PCOL_OK)
+    if (more)
+        PCI_THEN(status, pci_result_count(a, 1, err));
+    a->failed = status != PCOL_OK;
+    if (status != PCOL_OK || !more)
         return status;
-    if (!more)
-        return PCOL_OK;
-    PCI_TRY(pci_result_count(a, 1, err));
     settle_row(a);
     *cells = a->cells;
     return PCOL_OK;

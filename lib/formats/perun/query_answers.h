@@ -49,6 +49,7 @@ struct pcol_answers {
     pcol_question question;
     pcol_ask_options options; /* its texts are in given_texts */
     struct pci_arena given_texts;
+    int failed; /* the next row is unknown */
     struct pci_resources resources;
     pcol_status (*next)(struct pcol_answers *a, int *more, pcol_error *err);
     /* table of results */
@@ -114,6 +115,8 @@ struct pcol_answers {
 };
 
 /* query_answers.c */
+/* E_STATE if a call for the next rows has failed. */
+pcol_status pci_answers_require(const struct pcol_answers *a, pcol_error *err);
 pcol_status pci_result_column(struct pcol_answers *a, const char *name, pcol_error *err);
 /* Add a column at any time; a further column of the same name is the same column. */
 pcol_status pci_result_new_column(struct pcol_answers *a, pcol_str name, uint32_t *column,

@@ -165,8 +165,10 @@ pcol_status pcol_answers_block(pcol_answers *answers, pcol_answer_block *block, 
     PCI_REQUIRE(block, err);
     PCI_TRY(pci_struct_write(block, &own, sizeof own, "pcol_answer_block", err));
     PCI_REQUIRE(answers, err);
+    PCI_TRY(pci_answers_require(answers, err));
     answers->block_part_count = 0;
     PCI_CONTROLLED(&answers->control, status, next_block(answers, &own, err), err);
+    answers->failed = status != PCOL_OK;
     return status == PCOL_OK ? pci_struct_write(block, &own, sizeof own, "pcol_answer_block", err)
                              : status;
 }
