@@ -554,6 +554,37 @@ Test(foreign, rprof_headers_that_contradict_their_segments)
     }
 }
 
+/* ---- what only programs write */
+
+/* pprof gets no sample type of gauges, and so no default. */
+Test(foreign, gauges_and_a_default_that_is_no_type)
+{
+    static const char *const types[] = {"pprof", "jfr"};
+    pcol_builder *builder;
+    pcol_file *file;
+    pcol_error err = {0};
+    pcol_value value = {.as.i64 = 7};
+    OK(pcol_builder_new(NULL, &builder, NULL));
+    for (size_t i = 0; i < 2; i++) {
+        pcol_source source = PCOL_INIT(pcol_source);
+        pcol_sample sample = PCOL_INIT(pcol_sample);
+        source.type = types[i];
+        source.default_sample_type = i ? NULL : "x";
+        OK(pcol_builder_source(builder, &source, &sample.source, NULL));
+        OK(pcol_builder_sample_type(builder, "heap", "bytes", PCOL_SAMPLE_TYPE_GAUGE, 0,
+                                    &value.sample_type, NULL));
+        sample.values = &value;
+        sample.value_count = 1;
+        sample.thread = PCOL_NONE;
+        OK(pcol_builder_sample(builder, &sample, &(uint64_t){0}, NULL));
+    }
+    OK(pcol_builder_file(builder, 0, NULL, &file, NULL));
+    pcol_builder_free(builder);
+    cr_expect_eq(pcol_export(file, "pprof", NULL, (pcol_sink){discard, NULL}, &err), PCOL_OK, "%s",
+                 err.message);
+    pcol_file_close(file);
+}
+
 /* ---- times of several units */
 
 static pcol_status write_stream(void *context, const void *data, size_t size, pcol_error *err)

@@ -285,7 +285,7 @@ static pcol_status add_default(struct pci_pprof_export *e, struct header *h, pco
     int64_t *index = &h->message.default_sample_type;
     PCI_TRY(
         pci_types_first_default(&e->types, e->is_exported, 0, e->source_count, &row, &named, err));
-    if (!named && e->type_count < 2)
+    if (!e->type_count || (!named && e->type_count < 2))
         return PCOL_OK;
     if (row == PCOL_NONE || e->types.is_gauge[row])
         row = e->types_out[0].row;
