@@ -383,16 +383,24 @@ static int is_omitted(const struct pci_merge *m, const struct pci_table *table)
            (m->actions[table->number] == PCI_MERGE_APPEND && m->used && !m->used[table->number]);
 }
 
+/* The column `source` if it refers to sources: a program's own table may have any of that name. */
+static const struct pci_column *find_own_source(const struct pci_table *table)
+{
+    const struct pci_column *source = pci_column_find(table, "source");
+    return source && source->references && !strcmp(source->references->name, "sources") ? source
+                                                                                        : NULL;
+}
+
 /* The column of a table that refers to a source, or else to a row that does (*owner: its column).
  * NULL: none. */
 static const struct pci_column *find_source(const struct pci_table *table,
                                             const struct pci_column **owner)
 {
-    const struct pci_column *source = pci_column_find(table, "source");
+    const struct pci_column *source = find_own_source(table);
     *owner = NULL;
     for (uint32_t c = 0; !source && !*owner && c < table->column_count; c++)
         if (table->columns[c].references && table->columns[c].references != table)
-            *owner = pci_column_find(table->columns[c].references, "source");
+            *owner = find_own_source(table->columns[c].references);
     for (uint32_t c = 0; *owner && c < table->column_count; c++)
         if (table->columns[c].references == (*owner)->table)
             return &table->columns[c];

@@ -585,6 +585,52 @@ Test(foreign, gauges_and_a_default_that_is_no_type)
     pcol_file_close(file);
 }
 
+static void take_text(void *context, const pcol_notice *notice)
+{
+    if (strstr(notice->text, "notes"))
+        ++*(int *)context;
+}
+
+/* A column `source` of a program's own table is none that refers to sources, whatever its type. */
+Test(foreign, tables_with_a_column_named_source)
+{
+    static const pcol_type types[] = {PCOL_I64,  PCOL_U32,    PCOL_U64,  PCOL_F64,
+                                      PCOL_BOOL, PCOL_STRING, PCOL_BYTES};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        int left_out = 0;
+        void *data;
+        pcol_builder *builder;
+        pcol_error err = {0};
+        pcol_control control = PCOL_INIT(pcol_control);
+        pcol_selection selection = PCOL_INIT(pcol_selection);
+        pcol_filter_options options = PCOL_INIT(pcol_filter_options);
+        case_begin_as("folded");
+        uint32_t column = case_column("notes", "source", types[i], NULL);
+        for (uint64_t row = 0; row < 2; row++)
+            OK(types[i] == PCOL_STRING || types[i] == PCOL_BYTES
+                   ? pcol_builder_set_str(case_builder, column, row, row ? "k" : "thread",
+                                          row ? 1 : 6, NULL)
+               : types[i] == PCOL_F64
+                   ? pcol_builder_set_f64(case_builder, column, row, (double)row + 0.5, NULL)
+                   : pcol_builder_set_i64(case_builder, column, row, (int64_t)row, NULL));
+        pcol_file *file = case_open(&data);
+        control.context = &left_out;
+        control.notice = take_text;
+        selection.flags = PCOL_SELECTION_HAS_ORDER;
+        selection.order_from = 1;
+        selection.order_to = 2;
+        options.selection = &selection;
+        options.control = &control;
+        OK(pcol_builder_new(NULL, &builder, NULL));
+        cr_expect_eq(pcol_filter(builder, file, &options, &err), PCOL_OK, "type %d: %s",
+                     (int)types[i], err.message);
+        cr_expect_eq(left_out, 1, "type %d", (int)types[i]);
+        pcol_builder_free(builder);
+        pcol_file_close(file);
+        pcol_free(data);
+    }
+}
+
 /* ---- times of several units */
 
 static pcol_status write_stream(void *context, const void *data, size_t size, pcol_error *err)
