@@ -297,6 +297,11 @@ static int may_have_time(const uint8_t *text, size_t size)
 /* How sure the reading of a header is. A comm may end in a number or in what looks like a time. */
 enum { EVENT, ALIGNED_EVENT, TIME, CPU_AND_EVENT, TIME_AND_EVENT };
 
+static int has_blank(pcol_str text)
+{
+    return text.size && (memchr(text.data, ' ', text.size) || memchr(text.data, '\t', text.size));
+}
+
 static int rank(const struct pci_perf_header *h, int unaligned)
 {
     if (h->has_time && !h->is_exact && !h->has_tid)
@@ -307,7 +312,10 @@ static int rank(const struct pci_perf_header *h, int unaligned)
     if (h->has_period && !unaligned && !(h->has_tid && h->has_cpu) &&
         (!h->is_aligned || (h->has_tid && !h->is_thread_aligned)))
         return EVENT;
-    return h->has_tid && (h->has_cpu || h->has_pid) ? CPU_AND_EVENT : ALIGNED_EVENT;
+    if (h->has_tid && (h->has_cpu || h->has_pid))
+        return CPU_AND_EVENT;
+    /* A number within the comm, with the thread in an event of several words. */
+    return h->has_tid && !h->is_thread_aligned && has_blank(h->event) ? EVENT : ALIGNED_EVENT;
 }
 
 /* The better of two readings. */
@@ -349,7 +357,7 @@ static size_t before_misc(const uint8_t *text, size_t comm, size_t end, struct p
 int pci_perf_header(const uint8_t *text, size_t size, int unaligned, struct pci_perf_header *header)
 {
     struct words w = {text, size, 0};
-    int best = -1, highest = may_have_time(text, size) ? TIME_AND_EVENT : ALIGNED_EVENT;
+    int best = -1, highest = may_have_time(text, size) ? TIME_AND_EVENT : CPU_AND_EVENT;
     while (best < highest) {
         struct pci_perf_header h = {.comm = {"", 0}}, other = h;
         size_t comm = w.at; /* its end; the number of blanks after it is alignment */
@@ -401,6 +409,23 @@ static size_t end_of(const uint8_t *text, pcol_str word)
     return (size_t)((const uint8_t *)word.data - text) + word.size;
 }
 
+/* Is the word whose columns begin at `before` a thread? A narrower number ends the comm. */
+static int is_last_thread(const uint8_t *text, size_t before, pcol_str word,
+                          struct pci_perf_header *header)
+{
+    return (is_aligned(before, end_of(text, word), THREAD_COLUMNS) || !before) &&
+           is_thread(word, header);
+}
+
+/* Are the letters of misc that end at `end` after a thread or a cpu, and no part of the comm? */
+static int is_misc_field(const uint8_t *text, size_t end)
+{
+    struct pci_perf_header unused;
+    size_t before;
+    pcol_str word = last_word(text, end, &before);
+    return cpu_digits(word).size >= CPU_DIGITS || is_last_thread(text, before, word, &unused);
+}
+
 void pci_perf_comm(const uint8_t *text, size_t size, struct pci_perf_header *header)
 {
     size_t end = size, before;
@@ -420,11 +445,11 @@ void pci_perf_comm(const uint8_t *text, size_t size, struct pci_perf_header *hea
         header->beyond_period = !to_number(word, &header->period);
         word = last_word(text, end = before, &before);
     }
+    if (before && is_misc_field(text, before) && is_misc(word, header))
+        word = last_word(text, end = before, &before);
     if (cpu_digits(word).size >= CPU_DIGITS && is_cpu(word, header))
         word = last_word(text, end = before, &before);
-    /* A narrower number is the end of the comm. */
-    if ((is_aligned(before, end_of(text, word), THREAD_COLUMNS) || !before) &&
-        is_thread(word, header))
+    if (is_last_thread(text, before, word, header))
         end = before;
     header->comm = trim(text, end);
 }
