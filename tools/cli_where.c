@@ -23,6 +23,8 @@ struct test {
     size_t size;
     pcol_condition condition;      /* on the cells of the column */
     pcol_value_test *number, *any; /* of numbers, NULL if `text` is none; of the cell as text */
+    struct cli_cell last; /* a stable text, and whether it passed: many rows may share it */
+    int last_passed;
 };
 
 struct cli_where {
@@ -407,10 +409,9 @@ static pcol_status test_integer(const struct test *test, const struct integer *i
     return PCOL_OK;
 }
 
-pcol_status cli_where_test(struct cli_where *where, size_t index, const struct cli_cell *cell,
-                           int *yes, pcol_error *err)
+static pcol_status test_cell(struct cli_where *where, const struct test *test,
+                             const struct cli_cell *cell, int *yes, pcol_error *err)
 {
-    const struct test *test = &where->tests[index];
     char text[CLI_NUMBER_SIZE];
     pcol_scalar value = {.str = {text, 0}};
     struct integer integer;
@@ -448,4 +449,24 @@ pcol_status cli_where_test(struct cli_where *where, size_t index, const struct c
         break;
     }
     return pcol_value_test_holds(test->any, PCOL_STRING, &value, yes, err);
+}
+
+pcol_status cli_where_test(struct cli_where *where, size_t index, const struct cli_cell *cell,
+                           int *yes, pcol_error *err)
+{
+    struct test *test = &where->tests[index];
+    int is_kept = cell->stable && (cell->kind == CLI_CELL_TEXT || cell->kind == CLI_CELL_RAW);
+
+    if (is_kept && test->last.stable && test->last.kind == cell->kind &&
+        test->last.as.text.data == cell->as.text.data &&
+        test->last.as.text.size == cell->as.text.size) {
+        *yes = test->last_passed;
+        return PCOL_OK;
+    }
+    pcol_status status = test_cell(where, test, cell, yes, err);
+    if (is_kept && status == PCOL_OK) {
+        test->last = *cell;
+        test->last_passed = *yes;
+    }
+    return status;
 }
