@@ -27,6 +27,7 @@ struct reader {
     struct pci_rprof_pipeline queue;
     int has_source;
     int is_truncated; /* the last line ends within a head or a name */
+    int has_frames;   /* the last entry; of R up to 3.4 others have no line end */
     struct pci_tolerated tolerated;
 };
 
@@ -157,6 +158,7 @@ static pcol_status read_entry(struct reader *r, struct pci_rprof_line *line, uin
         r->text.previous_end = u->line.end;
         r->text.lines.keep = r->text.frames.previous_size ? u->start : u->line.start;
     }
+    r->has_frames = u->start < u->line.end;
     *line = u->line;
     *next = e.next;
     return add_entry(r, &e, err);
@@ -210,7 +212,8 @@ pcol_status pci_rprofmem_read(struct pci_import *import, pcol_error *err)
     r.queue.record = &r.record;
     status = read_lines(&r, err);
     if (status == PCOL_OK)
-        pci_rprof_report_deviations(&r.tolerated, r.is_truncated);
+        pci_rprof_report_deviations(&r.tolerated, r.is_truncated,
+                                    r.text.is_unended && r.has_frames);
     pci_rprof_pipeline_clear(&r.queue);
     pci_rprof_text_clear(&r.text);
     return status;

@@ -432,7 +432,7 @@ static pcol_status read_lines(struct reader *r, pcol_error *err)
 
 static void report_deviations(const struct reader *r)
 {
-    pci_rprof_report_deviations(&r->tolerated, r->is_truncated);
+    pci_rprof_report_deviations(&r->tolerated, r->is_truncated, r->text.is_unended);
     if (r->too_long)
         pci_import_message("lines of %u bytes or more: %" PRIu64
                            " (R before 4.3 leaves out the outermost frames there)",

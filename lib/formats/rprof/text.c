@@ -21,17 +21,21 @@ void pci_rprof_text_clear(struct pci_rprof_text *text)
     pci_free(text->scratch.data);
 }
 
-void pci_rprof_report_deviations(const struct pci_tolerated *tolerated, int is_truncated)
+void pci_rprof_report_deviations(const struct pci_tolerated *tolerated, int is_truncated,
+                                 int is_unended)
 {
     pci_import_report_tolerated(tolerated, "malformed lines kept as text");
     if (is_truncated)
         pci_import_message("the last line is cut: kept as far as it goes");
+    else if (is_unended)
+        pci_import_message("the last line has no line feed: it may be cut");
 }
 
 void pci_rprof_text_pass(struct pci_rprof_text *text, const struct pci_rprof_line *line)
 {
     text->lines.at = line->next;
     text->lines.number += line->parts;
+    text->is_unended = line->eol == PCI_RPROF_NO_EOL;
     if (!text->frames.previous_size)
         text->lines.keep = line->next;
 }

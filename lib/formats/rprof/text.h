@@ -13,6 +13,7 @@ struct pci_rprof_text {
     struct pci_rprof_scratch scratch;
     uint64_t previous_end; /* offset of the end of the previous line */
     int crlf;              /* the usual line end is CR LF */
+    int is_unended;        /* the last line has no line end */
 };
 
 void pci_rprof_text_init(struct pci_rprof_text *text, const struct pci_import *import);
@@ -23,8 +24,10 @@ void pci_rprof_text_pass(struct pci_rprof_text *text, const struct pci_rprof_lin
 /* 1 if the line ends as the first line of the segment does. */
 int pci_rprof_has_usual_eol(const struct pci_rprof_text *text, const struct pci_rprof_line *line);
 
-/* Report lines that were tolerated, and that the last line ends within a word. */
-void pci_rprof_report_deviations(const struct pci_tolerated *tolerated, int is_truncated);
+/* Report lines that were tolerated, and a last line that ends within a word, or without a line
+ * end. */
+void pci_rprof_report_deviations(const struct pci_tolerated *tolerated, int is_truncated,
+                                 int is_unended);
 
 /* The units of a line. */
 struct pci_rprof_units {
