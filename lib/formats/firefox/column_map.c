@@ -113,6 +113,12 @@ static void get_integer(struct pci_ff_field *f, int kind, int64_t value,
                         struct pci_cell_value *cell)
 {
     int conversion = f->spec->conversion;
+    double number;
+    if (kind == PCI_FF_DOUBLE && (memcpy(&number, &value, sizeof number), pci_ff_whole(number))) {
+        kind = PCI_FF_INT; /* written with a point */
+        value = (int64_t)number;
+        f->exact = 0;
+    }
     int none = conversion == PCI_FF_AS_INT_NONE && kind == PCI_FF_INT && value == -1;
     if (none || (kind == PCI_FF_NULL && conversion == PCI_FF_AS_INT))
         return;
