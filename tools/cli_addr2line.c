@@ -237,7 +237,8 @@ static int is_address(pcol_str line, uint64_t address)
     return memcmp(line.data + 2 + zeros, wanted, digits) == 0;
 }
 
-/* Split "file:line", where a column or "(discriminator N)" may follow; "?" is unknown. */
+/* Split "file:line", where a column or "(discriminator N)" may follow; "?" is unknown. A file that
+ * is not known is "??", for some symbols of libraries nothing. */
 static void split_place(pcol_str place, pcol_symbol *symbol)
 {
     size_t colon = place.size, at;
@@ -252,7 +253,7 @@ static void split_place(pcol_str place, pcol_symbol *symbol)
     for (at = colon + 1; at < place.size && place.data[at] >= '0' && place.data[at] <= '9'; at++)
         if (symbol->line < INT32_MAX)
             symbol->line = 10 * symbol->line + (place.data[at] - '0');
-    if (colon != 2 || memcmp(place.data, "??", 2) != 0)
+    if (colon > 0 && (colon != 2 || memcmp(place.data, "??", 2) != 0))
         symbol->filename = (pcol_str){place.data, colon};
 }
 
