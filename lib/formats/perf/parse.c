@@ -308,14 +308,13 @@ static int rank(const struct pci_perf_header *h, int unaligned)
         return EVENT; /* perf prints 6 or 9 digits */
     if (h->has_time)
         return h->has_event || h->is_record ? TIME_AND_EVENT : TIME;
+    if (has_blank(h->event)) /* a number of the comm, with the thread in the event */
+        return EVENT;
     /* Of two numbers before an event, the second is a period if both are aligned. */
     if (h->has_period && !unaligned && !(h->has_tid && h->has_cpu) &&
         (!h->is_aligned || (h->has_tid && !h->is_thread_aligned)))
         return EVENT;
-    if (h->has_tid && (h->has_cpu || h->has_pid))
-        return CPU_AND_EVENT;
-    /* A number within the comm, with the thread in an event of several words. */
-    return h->has_tid && !h->is_thread_aligned && has_blank(h->event) ? EVENT : ALIGNED_EVENT;
+    return h->has_tid && (h->has_cpu || h->has_pid) ? CPU_AND_EVENT : ALIGNED_EVENT;
 }
 
 /* The better of two readings. */
