@@ -130,6 +130,8 @@ pcol_status pci_json_finish(struct pci_json *json, pcol_error *err);
 /* *is_value: whether a text is one JSON value, which may be written into a document as it is. O(its
  * size). Errors: E_NO_MEMORY, E_CANCELLED. */
 pcol_status pci_json_is_value(pcol_str text, int *is_value, pcol_error *err);
+/* 1 if the current token is a whole number of 64 bits, which may be written with a point: 17.0. */
+int pci_json_whole(const struct pci_json *json, int64_t *number);
 
 /* The same, but further values may follow: *more, if there is one, which pci_json_next() reads. */
 pcol_status pci_json_another(struct pci_json *json, int *more, pcol_error *err);

@@ -639,3 +639,12 @@ pcol_status pci_json_is_value(pcol_str text, int *is_value, pcol_error *err)
     *is_value = status == PCOL_OK;
     return status == PCOL_E_NO_MEMORY || status == PCOL_E_CANCELLED ? status : PCOL_OK;
 }
+
+int pci_json_whole(const struct pci_json *json, int64_t *number)
+{
+    *number = json->integer;
+    if (json->type != PCI_JSON_DOUBLE)
+        return json->type == PCI_JSON_INT;
+    *number = fabs(json->number) < 0x1p53 ? (int64_t)json->number : 0;
+    return *number != 0 ? (double)*number == json->number : json->number == 0;
+}

@@ -134,10 +134,11 @@ static pcol_status read_frame_member(struct pci_ss_reader *r, struct frame *f, p
         *text = r->records.string;
     else if (text == &f->name)
         return pci_json_expect(json, PCI_JSON_STRING, "the name of a frame", err);
-    if (is_line && json->type == PCI_JSON_INT)
-        f->has_line = 1, f->line = json->integer;
-    if (is_column && json->type == PCI_JSON_INT)
-        f->has_column = 1, f->column = json->integer;
+    int64_t number;
+    if (is_line && pci_json_whole(json, &number))
+        f->has_line = 1, f->line = number;
+    if (is_column && pci_json_whole(json, &number))
+        f->has_column = 1, f->column = number;
     return PCOL_OK;
 }
 
@@ -231,8 +232,9 @@ static pcol_status read_other(struct pci_ss_reader *r, pcol_error *err)
 {
     int is_active = pci_json_is(&r->json, "activeProfileIndex");
     PCI_TRY(pci_document_member(&r->document, &r->json, r->document.root, err));
-    if (is_active && r->json.type == PCI_JSON_INT)
-        r->active = r->json.integer;
+    int64_t number;
+    if (is_active && pci_json_whole(&r->json, &number))
+        r->active = number;
     return PCOL_OK;
 }
 

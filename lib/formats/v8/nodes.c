@@ -9,7 +9,6 @@
 #include "util/alloc.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 #define IN_PROGRESS (PCOL_NONE - 1)
 #define LARGEST_LINE (INT64_MAX - 1)
@@ -109,16 +108,6 @@ static enum frame_member frame_member(const struct pci_json *json)
                                                : F_OTHER;
 }
 
-/* A whole number, which may be written with a point. */
-static int get_whole(const struct pci_json *json, int64_t *number)
-{
-    *number = json->integer;
-    if (json->type == PCI_JSON_DOUBLE && fabs(json->number) < 0x1p53)
-        *number = (int64_t)json->number;
-    return json->type == PCI_JSON_INT ||
-           (json->type == PCI_JSON_DOUBLE && (double)*number == json->number);
-}
-
 /* Use the current value; base: number of the first line, and of the first column. */
 static pcol_status set_frame(struct pci_v8 *v8, struct pci_v8_frame *frame,
                              enum frame_member member, int base, pcol_error *err)
@@ -139,7 +128,7 @@ static pcol_status set_frame(struct pci_v8 *v8, struct pci_v8_frame *frame,
         return PCOL_OK;
     }
     int64_t number = 0;
-    int has_number = get_whole(json, &number) && number >= base && number <= LARGEST_LINE;
+    int has_number = pci_json_whole(json, &number) && number >= base && number <= LARGEST_LINE;
     number = has_number ? number - base + 1 : 0;
     if (member == F_LINE)
         frame->has_line = has_number ? 1 : 0, frame->line = number;

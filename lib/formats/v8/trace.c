@@ -14,6 +14,7 @@
 #include "util/sort.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 int pci_chrome_trace_sniff(const uint8_t *data, size_t size, int all)
 {
@@ -38,6 +39,12 @@ static pcol_status skip_value(struct pci_json *json, pcol_error *err)
 static pcol_status read_text(struct pci_trace *t, uint32_t *text, pcol_error *err)
 {
     struct pci_json *json = &t->v8.json;
+    int64_t number;
+    if (json->type == PCI_JSON_DOUBLE && pci_json_whole(json, &number)) { /* 11.0 is 11 */
+        char digits[24];
+        int size = snprintf(digits, sizeof digits, "%" PRId64, number);
+        return pcol_builder_string(t->v8.builder, digits, (size_t)size, text, err);
+    }
     if (json->type == PCI_JSON_STRING || json->type == PCI_JSON_INT || json->type == PCI_JSON_BIG ||
         json->type == PCI_JSON_DOUBLE)
         return pcol_builder_string(t->v8.builder, json->text.data, json->text.size, text, err);
