@@ -60,19 +60,31 @@ int pci_memory_is_type(const struct pci_types *types, uint32_t row)
            pci_str_equal(types->unit[row], PCI_MEMORY_UNIT);
 }
 
-int pci_memory_find(const struct pci_types *types, uint32_t gauges[GAUGES])
+static int find_gauges(const struct pci_types *types, int with_values, uint32_t gauges[GAUGES])
 {
     static const char *const names[GAUGES][2] = {
         {"small_v", "cells"}, {"big_v", "cells"}, {"nodes", "bytes"}};
     for (int i = 0; i < GAUGES; i++) {
         gauges[i] = PCOL_NONE;
-        for (uint32_t k = 0; k < types->count && gauges[i] == PCOL_NONE; k++)
-            if (types->is_gauge[k] && types->columns[k] &&
-                types->columns[k]->desc->type == PCF_I64 &&
+        for (uint32_t k = 0; k < types->count && gauges[i] == PCOL_NONE; k++) {
+            const struct pci_column *column = types->columns[k];
+            if (types->is_gauge[k] && (column ? column->desc->type == PCF_I64 : !with_values) &&
                 pci_str_is(types->type[k], names[i][0]) && pci_str_is(types->unit[k], names[i][1]))
                 gauges[i] = k;
+        }
     }
     return gauges[SMALL] != PCOL_NONE && gauges[BIG] != PCOL_NONE && gauges[NODES] != PCOL_NONE;
+}
+
+int pci_memory_find(const struct pci_types *types, uint32_t gauges[GAUGES])
+{
+    return find_gauges(types, 1, gauges);
+}
+
+int pci_memory_is_listed(const struct pci_types *types)
+{
+    uint32_t gauges[GAUGES];
+    return find_gauges(types, 0, gauges);
 }
 
 static int compare_segments(const void *pa, const void *pb)

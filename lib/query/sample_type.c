@@ -394,6 +394,12 @@ static pcol_status find_type(const struct pci_types *types, const uint8_t *selec
     }
     if (is_default)
         return PCOL_OK;
+    if (is_requested && *k == PCOL_NONE && !pci_memory_find(types, measure->gauges) &&
+        pci_memory_is_listed(types)) {
+        measure->type = PCI_MEMORY_TYPE;
+        measure->unit = PCI_MEMORY_UNIT;
+        return PCOL_OK;
+    }
     return *k == PCOL_NONE
                ? fail_type(types, "no sample type", pci_requested_name(requested, name), err)
                : require_in_sources(types, selected, source_count, requested, err);
