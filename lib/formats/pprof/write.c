@@ -499,9 +499,7 @@ static pcol_status report_losses(const struct pci_pprof_export *e, pcol_error *e
         {"addresses that are 0: they become none", ""},
         {"labels that are lists, objects or call stacks", ""},
         {"several units of time of a sample type: they become one of nanoseconds", ""},
-        {"the difference between labels thread, tid, pid and process and threads, which become "
-         "such",
-         ""},
+        {"labels named thread, tid, pid or process apart from those that threads become", ""},
     };
     pci_export_report(e->export, losses, sizeof losses / sizeof *losses, e->lost);
     return pci_export_losses(e->export, e->is_native ? "" : NULL, err);
