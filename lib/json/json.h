@@ -126,15 +126,12 @@ pcol_status pci_json_continue_at(struct pci_json *json, uint64_t offset, uint64_
 pcol_status pci_json_skip_member(struct pci_json *json, pcol_error *err);
 /* After the last token of the value: only blanks may follow. */
 pcol_status pci_json_finish(struct pci_json *json, pcol_error *err);
+/* The same, but further values may follow: *more, if there is one, which pci_json_next() reads. */
+pcol_status pci_json_another(struct pci_json *json, int *more, pcol_error *err);
 
 /* *is_value: whether a text is one JSON value, which may be written into a document as it is. O(its
  * size). Errors: E_NO_MEMORY, E_CANCELLED. */
 pcol_status pci_json_is_value(pcol_str text, int *is_value, pcol_error *err);
-/* 1 if the current token is a whole number of 64 bits, which may be written with a point: 17.0. */
-int pci_json_whole(const struct pci_json *json, int64_t *number);
-
-/* The same, but further values may follow: *more, if there is one, which pci_json_next() reads. */
-pcol_status pci_json_another(struct pci_json *json, int *more, pcol_error *err);
 
 /* If the current token is a string of a number without escapes, as some writers quote numbers, it
  * becomes the token of that number. */
@@ -142,6 +139,8 @@ pcol_status pci_json_unquote_number(struct pci_json *json, pcol_error *err);
 /* E_SYNTAX unless the current token has the type: "WHAT must be a string, not a number". */
 pcol_status pci_json_expect(const struct pci_json *json, enum pci_json_type type, const char *what,
                             pcol_error *err);
+/* 1 if the current token is a whole number of 64 bits, which may be written with a point: 17.0. */
+int pci_json_whole(const struct pci_json *json, int64_t *number);
 /* E_SYNTAX at the current token. */
 pcol_status pci_json_fail(const struct pci_json *json, pcol_error *err, const char *format, ...)
     PCI_PRINTF(3, 4);

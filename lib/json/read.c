@@ -646,5 +646,5 @@ int pci_json_whole(const struct pci_json *json, int64_t *number)
     if (json->type != PCI_JSON_DOUBLE)
         return json->type == PCI_JSON_INT;
     *number = fabs(json->number) < 0x1p53 ? (int64_t)json->number : 0;
-    return *number != 0 ? (double)*number == json->number : json->number == 0;
+    return (double)*number == json->number;
 }

@@ -17,7 +17,6 @@ int pci_memory_is_requested(const struct pci_requested_type *requested);
 int pci_memory_is_type(const struct pci_types *types, uint32_t row);
 /* Finds the rows of sample_types with the three gauges; 0 if one is missing. */
 int pci_memory_find(const struct pci_types *types, uint32_t gauges[PCI_MEMORY_GAUGES]);
-
 /* 1 if the gauges are listed, with values or, as in an empty selection, without. */
 int pci_memory_is_listed(const struct pci_types *types);
 

@@ -7,7 +7,6 @@
 #include "model/types.h"
 
 #include "model/memory.h"
-
 #include "util/alloc.h"
 #include "util/arg_check.h"
 #include "util/hash.h"
@@ -218,25 +217,22 @@ int pci_types_is_requested(const struct pci_types *types, uint32_t row,
            pci_str_equal(types->unit[row], exact->unit);
 }
 
-/* Two rows have the name, in different units. A slash may also be part of a type or a unit. */
-static pcol_status fail_ambiguous(const struct pci_types *types, const char *name, uint32_t a,
-                                  uint32_t b, pcol_error *err)
+pcol_status pci_types_fail_units(const char *name, pcol_str type, pcol_str unit,
+                                 pcol_str other_type, pcol_str other_unit, pcol_error *err)
 {
     enum { MOST = 60 };
-    const pcol_str part[] = {types->type[a], types->unit[a], types->type[b], types->unit[b]};
+    const pcol_str parts[] = {type, unit, other_type, other_unit};
     int size[4];
     for (int i = 0; i < 4; i++)
-        size[i] = part[i].size < MOST ? (int)part[i].size : MOST;
-    pcol_str whole = {name, strlen(name)};
-    if (has_whole_name(types, a, whole) && has_whole_name(types, b, whole))
-        return pci_fail(err, PCOL_E_ARGUMENT,
-                        "'%.60s' is the name of two sample types, %.*s in %.*s and %.*s in %.*s",
-                        name, size[0], part[0].data, size[1], part[1].data, size[2], part[2].data,
-                        size[3], part[3].data);
+        size[i] = parts[i].size < MOST ? (int)parts[i].size : MOST;
+    /* A slash may also be part of a type or a unit. */
+    int is_whole = !pci_str_is(type, name) && !pci_str_is(other_type, name);
     return pci_fail(err, PCOL_E_ARGUMENT,
-                    "sample type '%.60s' has several units; give %.*s/%.*s or %.*s/%.*s", name,
-                    size[0], part[0].data, size[1], part[1].data, size[2], part[2].data, size[3],
-                    part[3].data);
+                    is_whole ? "'%.60s' is the name of two sample types, %.*s in %.*s and %.*s in "
+                               "%.*s"
+                             : "sample type '%.60s' has several units; give %.*s/%.*s or %.*s/%.*s",
+                    name, size[0], type.data, size[1], unit.data, size[2], other_type.data, size[3],
+                    other_unit.data);
 }
 
 pcol_status pci_types_choose(const struct pci_types *types, uint32_t row,
@@ -250,7 +246,8 @@ pcol_status pci_types_choose(const struct pci_types *types, uint32_t row,
     else if (pci_str_same(types->unit[row], types->unit[*chosen]))
         *chosen = types->is_gauge[*chosen] ? row : *chosen;
     else
-        return fail_ambiguous(types, requested->name, *chosen, row, err);
+        return pci_types_fail_units(requested->name, types->type[*chosen], types->unit[*chosen],
+                                    types->type[row], types->unit[row], err);
     return PCOL_OK;
 }
 

@@ -109,6 +109,9 @@ int pci_types_is_requested(const struct pci_types *types, uint32_t row,
 pcol_status pci_types_choose(const struct pci_types *types, uint32_t row,
                              const struct pci_requested_type *requested, uint32_t *chosen,
                              pcol_error *err);
+/* Fails since a name is that of two types in different units. */
+pcol_status pci_types_fail_units(const char *name, pcol_str type, pcol_str unit,
+                                 pcol_str other_type, pcol_str other_unit, pcol_error *err);
 /* The name of the requested type, for messages; made in `text` if needed. */
 enum { PCI_TYPE_NAME_SIZE = 128 };
 pcol_str pci_requested_name(const struct pci_requested_type *requested,

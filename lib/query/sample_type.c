@@ -359,14 +359,6 @@ static pcol_status require_in_sources(const struct pci_types *types, const uint8
     return PCOL_OK;
 }
 
-static pcol_status fail_units(const struct pci_types *types, uint32_t k, pcol_error *err)
-{
-    pcol_str unit = types->unit[k];
-    return pci_fail(err, PCOL_E_ARGUMENT,
-                    "sample type 'memory' has several units; give memory/%.*s or memory/bytes",
-                    (int)(unit.size < 60 ? unit.size : 60), unit.data);
-}
-
 /* *k: the row of the requested type; PCOL_NONE if it is the derived one only, or the default of
  * sources without types. */
 static pcol_status find_type(const struct pci_types *types, const uint8_t *selected,
@@ -386,20 +378,19 @@ static pcol_status find_type(const struct pci_types *types, const uint8_t *selec
     int is_requested = !is_default && pci_memory_is_requested(requested);
     int is_stored = *k != PCOL_NONE && pci_memory_is_type(types, *k);
     measure->is_memory = has_memory && (is_requested || is_stored);
-    if (measure->is_memory) {
+    int has_no_values = is_requested && *k == PCOL_NONE &&
+                        !pci_memory_find(types, measure->gauges) && pci_memory_is_listed(types);
+    if (measure->is_memory || has_no_values) {
+        measure->type = PCI_MEMORY_TYPE;
+        measure->unit = PCI_MEMORY_UNIT;
         if (*k != PCOL_NONE && !is_stored && !types->is_gauge[*k])
-            return fail_units(types, *k, err);
+            return pci_types_fail_units(requested->name, types->type[*k], types->unit[*k],
+                                        PCI_MEMORY_TYPE, PCI_MEMORY_UNIT, err);
         *k = is_stored ? *k : PCOL_NONE;
         return PCOL_OK;
     }
     if (is_default)
         return PCOL_OK;
-    if (is_requested && *k == PCOL_NONE && !pci_memory_find(types, measure->gauges) &&
-        pci_memory_is_listed(types)) {
-        measure->type = PCI_MEMORY_TYPE;
-        measure->unit = PCI_MEMORY_UNIT;
-        return PCOL_OK;
-    }
     return *k == PCOL_NONE
                ? fail_type(types, "no sample type", pci_requested_name(requested, name), err)
                : require_in_sources(types, selected, source_count, requested, err);
@@ -413,10 +404,6 @@ pcol_status pci_query_type_open(const struct pci_types *types, const uint8_t *se
     *measure = (struct pci_query_type){.type = {"", 0}, .unit = {"", 0}};
     PCI_TRY(find_duration(types->file, selected, source_count, &measure->duration_ns, err));
     PCI_TRY(find_type(types, selected, source_count, requested, measure, &k, err));
-    if (measure->is_memory) {
-        measure->type = PCI_MEMORY_TYPE;
-        measure->unit = PCI_MEMORY_UNIT;
-    }
     if (k == PCOL_NONE) /* Nothing to sum; samples can still be selected. */
         return PCOL_OK;
     if (types->is_gauge[k])

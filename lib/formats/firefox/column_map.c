@@ -114,7 +114,8 @@ static void get_integer(struct pci_ff_field *f, int kind, int64_t value,
 {
     int conversion = f->spec->conversion;
     double number;
-    if (kind == PCI_FF_DOUBLE && (memcpy(&number, &value, sizeof number), pci_ff_whole(number))) {
+    memcpy(&number, &value, sizeof number);
+    if (kind == PCI_FF_DOUBLE && pci_ff_whole(number)) {
         kind = PCI_FF_INT; /* written with a point */
         value = (int64_t)number;
         f->exact = 0;
