@@ -93,7 +93,7 @@ static pcol_status put_thread(struct pci_perf_writer *w, uint64_t row, int flush
         PCI_TRY(cell_str(w, w->thread_pid, (uint64_t)thread, &pid, &has_pid, err));
     }
     if (!w->is_perf && !name.size) { /* other readers require one */
-        name = (pcol_str){"pcol", 4};
+        name = tid.size ? tid /* as pcol shows the thread */ : (pcol_str){"pcol", 4};
         has_name = 1;
     }
     if (!has_tid && !w->is_perf) {
