@@ -221,8 +221,7 @@ const char *pci_describe_unsupported(const uint8_t *data, size_t size, int all, 
     if (certain && has_several_numbers(data, size, all))
         return "a text of call stacks with several numbers per line (Austin -f, difffolded.pl): "
                "pcol reads folded stacks with one; as format folded, the last number counts and "
-               "the "
-               "others become parts of the names";
+               "the others become parts of the names";
     for (size_t i = 0; !certain && i < sizeof contents / sizeof *contents; i++)
         if (contains(data, size, &contents[i].marks[0]) &&
             (!contents[i].marks[1].size || contains(data, size, &contents[i].marks[1])))

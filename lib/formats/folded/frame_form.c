@@ -172,6 +172,13 @@ static size_t number_size(const uint8_t *text, size_t size)
     return used;
 }
 
+int pci_folded_is_thread(pcol_str pid, pcol_str tid)
+{
+    return tid.size && number_size((const uint8_t *)tid.data, tid.size) == tid.size &&
+           (!pid.size || (is_digit((uint8_t)pid.data[0]) &&
+                          number_size((const uint8_t *)pid.data, pid.size) == pid.size));
+}
+
 size_t pci_folded_parse_thread(const uint8_t *text, size_t size, pcol_str *pid, pcol_str *tid)
 {
     size_t start = 4, number;

@@ -44,5 +44,7 @@ enum pci_folded_form pci_folded_find_form(const uint8_t *data, size_t size, int 
 /* A prefix "tid:T" or "PP;TT" of a stack. Its size with the semicolon that follows; 0: none.
  * pid: empty in the first form. */
 size_t pci_folded_parse_thread(const uint8_t *text, size_t size, pcol_str *pid, pcol_str *tid);
+/* 1 if a prefix of these numbers is parsed as such. pid: empty if there is none. */
+int pci_folded_is_thread(pcol_str pid, pcol_str tid);
 
 #endif

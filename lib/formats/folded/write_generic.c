@@ -30,7 +30,7 @@ enum {
 };
 
 static const struct pci_loss losses[] = {
-    {"semicolons and line ends in names: they become colons and spaces", ""},
+    PCI_FOLDED_SEPARATORS,
     {"samples without a call stack", ""},
     {"samples with an empty call stack: it gets a frame", ""},
     {"more than one sample type", "sample_type"},
@@ -61,7 +61,6 @@ struct sums {
     struct pci_text_memo long_names;
     uint32_t *depths; /* by index of the tree's order */
     struct pci_written_stacks written;
-    uint64_t lines, numbered; /* lines, and those whose stack ends in a number */
     unsigned lost;
 };
 
@@ -70,18 +69,12 @@ struct sums {
 /* Intern a name after replacing separators by other characters. */
 static pcol_status intern_name(struct sums *s, pcol_str name, uint32_t *string, pcol_error *err)
 {
-    size_t i = 0;
-    while (i < name.size && name.data[i] != ';' && name.data[i] != '\n' && name.data[i] != '\r')
-        i++;
-    if (i == name.size)
-        return pci_string_pool_intern(&s->strings, name.data, name.size, string, err);
-    s->lost |= LOSS_NAME;
+    if (!name.size)
+        return pci_string_pool_intern(&s->strings, "", 0, string, err);
     PCI_TRY(PCI_GROW(s->replaced_name, s->replaced_capacity, name.size, err));
     memcpy(s->replaced_name, name.data, name.size);
-    for (; i < name.size; i++) {
-        char c = s->replaced_name[i];
-        s->replaced_name[i] = c == ';' ? ':' : c == '\n' || c == '\r' ? ' ' : c;
-    }
+    if (pci_folded_replace_separators(s->replaced_name, name.size, 1))
+        s->lost |= LOSS_NAME;
     return pci_string_pool_intern(&s->strings, s->replaced_name, name.size, string, err);
 }
 
@@ -195,15 +188,6 @@ static int is_zero(const struct pci_folded_count *count)
     return count->is_double ? count->as.f64 == 0 : !count->as.i64;
 }
 
-/* Whether the stack of a line ends in a blank and numbers: it looks like a line of two counts. */
-static int is_numbered(const char *stack, size_t size)
-{
-    size_t start = size;
-    while (start && memchr("0123456789,.-", stack[start - 1], 13))
-        start--;
-    return start < size && start && (stack[start - 1] == ' ' || stack[start - 1] == '\t');
-}
-
 static pcol_status write_node(struct sums *s, uint32_t node, pcol_error *err)
 {
     char number[PCI_FOLDED_COUNT_SIZE];
@@ -213,12 +197,11 @@ static pcol_status write_node(struct sums *s, uint32_t node, pcol_error *err)
         return pci_fail(err, PCOL_E_LOSS,
                         "a value is NaN or infinite: folded stacks cannot hold it");
     if (size)
-        PCI_TRY(pci_folded_put_stack(&s->output, s->line, size - 1, err));
+        PCI_TRY(pci_folded_put_stack(&s->output, s->line, size - 1, 1, err));
     else
-        PCI_TRY(pci_folded_put(&s->output, PCI_NAME_NO_STACK, strlen(PCI_NAME_NO_STACK), err));
+        PCI_TRY(
+            pci_folded_put_stack(&s->output, PCI_NAME_NO_STACK, strlen(PCI_NAME_NO_STACK), 1, err));
     s->lost |= size ? 0u : LOSS_EMPTY;
-    s->lines++;
-    s->numbered += size && is_numbered(s->line, size - 1);
     PCI_TRY(pci_folded_put(&s->output, " ", 1, err));
     PCI_TRY(pci_folded_put(&s->output, number, digits, err));
     return pci_folded_put(&s->output, "\n", 1, err);
@@ -261,7 +244,7 @@ static pcol_status report_losses(struct sums *s, pcol_error *err)
     PCI_TRY(pci_types_has_others(s->types, s->export->first_source, s->export->last_source,
                                  s->chosen, &others, err));
     s->lost |= others ? LOSS_TYPES : 0u;
-    if ((s->lines && s->numbered == s->lines) || pci_folded_is_misread(&s->output, PCI_FOLDED_NAME))
+    if (pci_folded_is_misread(&s->output, PCI_FOLDED_NAME))
         s->lost |= LOSS_TEXT;
     if (s->chosen->count &&
         (!pci_str_is(s->chosen->type, "samples") || !pci_str_is(s->chosen->unit, "count")))

@@ -32,7 +32,7 @@ struct native {
     size_t line_capacity;
     size_t *ends; /* size of `line` by depth */
     size_t end_capacity;
-    int crlf;
+    int crlf, has_separators; /* names with semicolons or line ends, which no text has */
 };
 
 /* Open the columns of frames and prefixes that have parts. */
@@ -115,6 +115,10 @@ static pcol_status append_frame(struct native *o, const struct pci_stack_step *s
         size = pci_folded_print_frame(o->form, &frame, o->line + *end);
     else if (size)
         memcpy(o->line + *end, frame.function.data, size);
+    if (!has_place &&
+        pci_folded_parse_frame(o->form, (const uint8_t *)o->line + *end, size, &frame))
+        o->output.is_misread = 1;
+    o->has_separators |= pci_folded_replace_separators(o->line + *end, size, 0);
     *end += size;
     o->line[(*end)++] = ';';
     return PCOL_OK;
@@ -156,7 +160,7 @@ static pcol_status write_thread(struct native *o, uint64_t row, uint64_t stack, 
     struct pci_folded_output *output = &o->output;
     pcol_str tid, pid = {"", 0};
     int64_t thread;
-    int valid = 0, has_pid = 0;
+    int valid = 0;
     *is_written = 0;
     if (o->thread && o->tid)
         PCI_TRY(pci_get(o->file, o->thread, row, &thread, &valid, err));
@@ -167,15 +171,16 @@ static pcol_status write_thread(struct native *o, uint64_t row, uint64_t stack, 
                            (long long)thread);
     PCI_TRY(pci_get_str(o->file, o->tid, (uint64_t)thread, &tid, &valid, err));
     if (o->pid && (uint64_t)thread < o->pid->desc->rows)
-        PCI_TRY(pci_get_str(o->file, o->pid, (uint64_t)thread, &pid, &has_pid, err));
+        PCI_TRY(pci_get_str(o->file, o->pid, (uint64_t)thread, &pid, &(int){0}, err));
     if (!valid)
         return PCOL_OK;
     *is_written = output->has_parts = 1;
-    if (has_pid) {
+    output->is_misread |= !pci_folded_is_thread(pid, tid);
+    if (pid.size) {
         PCI_TRY(pci_folded_put(output, "P", 1, err));
         PCI_TRY(pci_folded_put(output, pid.data, pid.size, err));
     }
-    PCI_TRY(pci_folded_put(output, has_pid ? ";T" : "tid:", has_pid ? 2 : 4, err));
+    PCI_TRY(pci_folded_put(output, pid.size ? ";T" : "tid:", pid.size ? 2 : 4, err));
     PCI_TRY(pci_folded_put(output, tid.data, tid.size, err));
     return stack ? pci_folded_put(output, ";", 1, err) : PCOL_OK;
 }
@@ -191,6 +196,7 @@ static pcol_status write_row(struct native *o, uint64_t row, pcol_error *err)
     PCI_TRY(pci_get_str(o->file, o->text, row, &text, &valid, err));
     if (valid) {
         o->output.has_parts |= o->form != PCI_FOLDED_NAME;
+        o->output.lines++;
         return pci_folded_put(&o->output, text.data, text.size, err);
     }
     PCI_TRY(read_count(o, row, &count, &valid, err));
@@ -200,8 +206,7 @@ static pcol_status write_row(struct native *o, uint64_t row, pcol_error *err)
     PCI_TRY(pci_get(o->file, o->stack, row, &stack, &valid, err));
     PCI_TRY(update_line(o, (uint64_t)stack, &size, err));
     PCI_TRY(write_thread(o, row, (uint64_t)stack, &has_thread, err));
-    PCI_TRY(has_thread ? pci_folded_put(&o->output, o->line, size, err)
-                       : pci_folded_put_stack(&o->output, o->line, size, err));
+    PCI_TRY(pci_folded_put_stack(&o->output, o->line, size, !has_thread, err));
     PCI_TRY(pci_folded_put(&o->output, " ", 1, err));
     PCI_TRY(pci_folded_put(&o->output, number, digits, err));
     return pci_folded_put(&o->output, o->crlf ? "\r\n" : "\n", o->crlf ? 2 : 1, err);
@@ -234,12 +239,14 @@ static pcol_status write_native(const struct pci_export *export, const struct pc
                                 const struct pci_selected_type *chosen, struct pci_out *out,
                                 pcol_error *err)
 {
-    static const struct pci_loss losses[] = {PCI_FOLDED_MISREAD};
+    static const struct pci_loss losses[] = {PCI_FOLDED_MISREAD, PCI_FOLDED_SEPARATORS};
     struct native o = {
         .file = export->file, .output = {.out = out}, .chosen = chosen, .types = types};
     pcol_status status = write_rows(&o, export->first_source, err);
     if (status == PCOL_OK)
-        pci_export_report(export, losses, 1, (unsigned)pci_folded_is_misread(&o.output, o.form));
+        pci_export_report(export, losses, 2,
+                          (pci_folded_is_misread(&o.output, o.form) ? 1u : 0) |
+                              (o.has_separators ? 2u : 0));
     pci_stack_path_close(&o.path);
     pci_free(o.line);
     pci_free(o.ends);

@@ -497,8 +497,7 @@ static size_t object_at(const uint8_t *text, size_t size)
     return size;
 }
 
-/* More digits than an address has, and a symbol after them. */
-static int is_beyond(const uint8_t *text, size_t size)
+int pci_perf_is_beyond(const uint8_t *text, size_t size)
 {
     size_t digits = 0;
     while (digits < size && hex_digit(text[digits]) >= 0)
@@ -550,7 +549,7 @@ int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_p
     }
     text += at;
     size -= at;
-    frame->beyond = !digits && is_beyond(text, size);
+    frame->beyond = !digits && pci_perf_is_beyond(text, size);
     size_t object = object_at(text, size);
     if (object < size)
         set_object(text + object + 1, size - object - 2, frame);

@@ -60,6 +60,8 @@ struct pci_perf_frame {
 /* A frame of a call stack. `addressed`: frames of this input begin with an address, so that a short
  * one is none by chance. 0 if it cannot be one. */
 int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_perf_frame *frame);
+/* 1 for more digits than an address has, and a symbol after them. */
+int pci_perf_is_beyond(const uint8_t *text, size_t size);
 
 /* A frame in the header's own line, as it is printed without call chains. Fields are printed before
  * it (a data address with its symbol, a weight) and after it (a branch target, an instruction). */

@@ -26,6 +26,7 @@ static const struct pci_loss losses[] = {
     {"samples without a time, a value and a call stack: they are left out", ""},
     {"labels of frames but offsets", ""},
     {"addresses in call chains: they become offsets in the file of the binary", ""},
+    {"frames without an address after others with one: they get the address 0", ""},
 };
 
 const struct pci_capabilities pci_perf_capabilities = {

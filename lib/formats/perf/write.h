@@ -31,7 +31,8 @@ enum {
     LOSS_COUNT = 2048,
     LOSS_BARE = 4096,
     LOSS_FRAME_LABELS = 8192,
-    LOSS_ADDRESSES = 16384
+    LOSS_ADDRESSES = 16384,
+    LOSS_NO_ADDRESS = 32768
 };
 
 struct pci_perf_writer {

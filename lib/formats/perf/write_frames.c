@@ -107,6 +107,13 @@ static pcol_status put_symbol(struct pci_perf_writer *w, const struct pci_name *
     return f->in_symbol ? pci_perf_put(w, "[unknown]", 9, err) : PCOL_OK;
 }
 
+/* 1 for a frame without an address that readers refuse, because others begin with one. */
+static int lacks_address(const struct pci_perf_writer *w, const struct pci_name *name, int inlined)
+{
+    return w->is_perf && w->addressed && !inlined &&
+           !pci_perf_is_beyond((const uint8_t *)name->name.data, name->name.size);
+}
+
 /* Write the frame of one line of a group; `offsets` as for put_line(). */
 static pcol_status put_frame(struct pci_perf_writer *w, const struct pci_stack_step *step,
                              const struct pci_name *name, pcol_str *offsets, pcol_error *err)
@@ -117,6 +124,10 @@ static pcol_status put_frame(struct pci_perf_writer *w, const struct pci_stack_s
     memset(f, 0, sizeof *f);
     PCI_TRY(pci_get(w->file, w->address, step->group, &address, &has_address, err));
     PCI_TRY(pci_perf_put(w, w->chains ? "\t" : " ", 1, err));
+    if (!has_address && lacks_address(w, name, offsets != NULL)) {
+        w->lost |= LOSS_NO_ADDRESS;
+        has_address = 1;
+    }
     f->has_address = has_address || !w->is_perf;
     f->address = (uint64_t)address;
     if (f->has_address)
