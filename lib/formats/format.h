@@ -79,10 +79,13 @@ void pci_export_report(const struct pci_export *export, const struct pci_loss *l
 /* Give a notice PCOL_NOTICE_TARGET: nothing is lost. */
 void pci_export_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+#define PCI_SNIFFED_BYTES ((size_t)1 << 18)
+#define PCI_UNSUPPORTED_BYTES 65536u /* of them, where marks of other tools' files are searched */
+
 struct pci_format {
     pcol_format info;
     /* Recognition by content: 0 no, 1 maybe (needs a matching name suffix), 2 yes. `data` is the
-     * first 4096 bytes of the input, or the whole input if `all`. NULL: never recognised. */
+     * first PCI_SNIFFED_BYTES of the input, or the whole input if `all`. NULL: never recognised. */
     int (*sniff)(const uint8_t *data, size_t size, int all);
     pcol_status (*read)(struct pci_import *import, pcol_error *err); /* NULL: not readable */
     /* Alternative to `read`: convert the whole input to the bytes of the format named `read_as`,

@@ -51,7 +51,6 @@ static const struct pci_format *const formats[] = {FORMATS(ADDRESS)};
 const struct pci_format_schema *const pci_schemas[] = {FORMATS(SCHEMA) NULL};
 
 #define FORMAT_COUNT (sizeof formats / sizeof formats[0])
-#define SNIFF_SIZE 4096u
 
 const pcol_format *pcol_format_at(size_t index)
 {
@@ -105,13 +104,14 @@ pcol_status pci_format_detect(struct pci_input *input, const struct pci_format *
     char names[PCI_FORMAT_NAMES_SIZE];
     const struct pci_format *maybe = NULL, *named = NULL;
     *format = NULL;
-    while (input->size < SNIFF_SIZE && !input->end)
+    /* As many bytes of a pipe as of a file, in whatever pieces they arrive. */
+    while (input->size <= PCI_SNIFFED_BYTES && !input->end)
         PCI_TRY(pci_input_more(input, 0, err));
-    const char *unsupported = pci_describe_unsupported(input->data, input->size, input->end, 1);
+    int all = input->end && input->size <= PCI_SNIFFED_BYTES;
+    size_t size = input->size < PCI_SNIFFED_BYTES ? input->size : PCI_SNIFFED_BYTES;
+    const char *unsupported = pci_describe_unsupported(input->data, size, all, 1);
     for (size_t i = 0; !unsupported && i < FORMAT_COUNT; i++) {
-        int sure = input->size && formats[i]->sniff
-                       ? formats[i]->sniff(input->data, input->size, input->end)
-                       : 0;
+        int sure = size && formats[i]->sniff ? formats[i]->sniff(input->data, size, all) : 0;
         if (sure > 1) {
             *format = formats[i];
             return PCOL_OK;
@@ -124,7 +124,7 @@ pcol_status pci_format_detect(struct pci_input *input, const struct pci_format *
             named = formats[i];
     }
     if (!unsupported && !maybe)
-        unsupported = pci_describe_unsupported(input->data, input->size, input->end, 0);
+        unsupported = pci_describe_unsupported(input->data, size, all, 0);
     if (unsupported)
         return pci_fail(err, PCOL_E_FORMAT, "this is %s", unsupported);
     *format = maybe ? maybe : named; /* its importer then reports errors of the content */

@@ -8,11 +8,10 @@
  */
 #include "registry/unsupported.h"
 
+#include "formats/format.h"
 #include "util/strbuf.h"
 
 #include <string.h>
-
-#define SEARCHED_BYTES 65536u
 
 struct mark {
     const char *data;
@@ -212,8 +211,8 @@ static int has_several_numbers(const uint8_t *data, size_t size, int all)
 
 const char *pci_describe_unsupported(const uint8_t *data, size_t size, int all, int certain)
 {
-    all = all && size <= SEARCHED_BYTES;
-    size = size < SEARCHED_BYTES ? size : SEARCHED_BYTES;
+    all = all && size <= PCI_UNSUPPORTED_BYTES;
+    size = size < PCI_UNSUPPORTED_BYTES ? size : PCI_UNSUPPORTED_BYTES;
     for (size_t i = 0; certain && i < sizeof signatures / sizeof *signatures; i++)
         if (starts_with(data, size, &signatures[i].start) &&
             (!signatures[i].also.size || contains(data, size, &signatures[i].also)))

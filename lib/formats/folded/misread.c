@@ -3,6 +3,8 @@
  */
 #include "formats/folded/misread.h"
 
+#include "formats/format.h"
+
 #include <string.h>
 
 pcol_status pci_folded_put(struct pci_folded_output *output, const void *text, size_t size,
@@ -51,8 +53,10 @@ pcol_status pci_folded_put_stack(struct pci_folded_output *output, const void *t
                                  int begins, pcol_error *err)
 {
     const char *stack = text;
-    output->lines++;
-    output->numbered += size && is_numbered(stack, size);
+    if (output->size + size < PCI_UNSUPPORTED_BYTES) {
+        output->lines++;
+        output->numbered += size && is_numbered(stack, size);
+    }
     /* A blank follows the stack. */
     output->is_misread |=
         begins && size && stack[0] == '#' && (size == 1 || stack[1] == ' ' || stack[1] == '\t');

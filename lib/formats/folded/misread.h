@@ -24,9 +24,10 @@ struct pci_folded_output {
     struct pci_out *out;
     uint64_t size;
     uint8_t head[PCI_FOLDED_FORM_BYTES]; /* the first bytes */
-    int is_misread;           /* a line would be a comment, the text would begin like an encoding */
-    int has_parts;            /* frames with a file and a line, or threads, were written */
-    uint64_t lines, numbered; /* stacks, and those that end in a number */
+    int is_misread; /* a line would be a comment, the text would begin like an encoding */
+    int has_parts;  /* frames with a file and a line, or threads, were written */
+    /* Among the bytes that decide: stacks, and those that end in a number. */
+    uint64_t lines, numbered;
 };
 
 /* Replace semicolons by colons, line ends by spaces; 1 if there were any. carriage_returns: they
