@@ -1569,6 +1569,12 @@ typedef struct pcol_sample_type {
     uint32_t ordinal;    /* of the types that a source repeats under this type and unit, from 0 */
 } pcol_sample_type;
 
+/* Samples with this text as value of a key, a number with its unit: a name of pcol_query_top() by
+ * label. Any bytes. */
+typedef struct pcol_label_value {
+    pcol_str key, value;
+} pcol_label_value;
+
 /* Which part of a file is asked about. A member that is NULL or 0 selects everything. Patterns
  * (pcol_pattern) match anywhere in a name, and are held against each distinct name once. */
 typedef struct pcol_selection {
@@ -1585,9 +1591,10 @@ typedef struct pcol_selection {
     /* Samples. thread: pattern on the thread's name, or on its tid if it has no name; source: a
      * source's id in digits, or a pattern on its uri; labels: "KEY=VALUE" (equal), "KEY~PATTERN",
      * "KEY!=VALUE", "KEY!~PATTERN" (no value of the key passes, or the sample has none), all of
-     * which must hold. Numbers are compared by value: 1.0 is 1, -0 is 0. For numbers VALUE may be a
-     * closed range, "1kb:64kb" or "10:20", or one without an end, "64kb:" or ":20"; units are those
-     * of pprof (1 kb is 1024 bytes), and a number without a unit has that of its key's name.
+     * which must hold. KEY ends at the first = or ~, or at the one after the longest key of the
+     * file that begins so. Numbers are compared by value: 1.0 is 1, -0 is 0. For numbers VALUE may
+     * be a closed range, "1kb:64kb" or "10:20", or one without an end, "64kb:" or ":20"; units are
+     * those of pprof (1 kb is 1024 bytes), and a number without a unit has that of its key's name.
      * Traces and amounts of Perun are no labels: they are call stacks and values of samples. */
     const char *thread, *source;
     const char *const *labels;
@@ -1611,6 +1618,12 @@ typedef struct pcol_selection {
     size_t source_meta_count;
     /* Instead of sample_type; NULL: sample_type, or the default. Valid until the query is made. */
     const pcol_sample_type *exact_type;
+    /* The same as thread and labels for programs that have the names: any bytes, no pattern, no
+     * KEY=VALUE. Threads whose name, or tid without one, is this text, instead of thread (data
+     * NULL: thread); values, all of which must hold, besides labels. */
+    pcol_str exact_thread;
+    const pcol_label_value *exact_labels;
+    size_t exact_label_count;
 } pcol_selection;
 
 /**

@@ -66,7 +66,8 @@ pcol_status request_rows(const struct request *r, const char *key, uint32_t **ro
     return PCOL_OK;
 }
 
-pcol_status request_by(const struct request *r, pcol_by *by, const char **label, pcol_error *err)
+pcol_status request_by(answer *a, const struct request *r, pcol_by *by, const char **label,
+                       pcol_error *err)
 {
     static const char *const names[] = {"function", "file",   "line",    "srcline", "location",
                                         "mapping",  "thread", "process", "source"};
@@ -82,9 +83,16 @@ pcol_status request_by(const struct request *r, pcol_by *by, const char **label,
             return PCOL_OK;
         }
     if (strncmp(text, "label:", 6) == 0) {
+        pcol_str key;
+        pcol_status status = answer_find_key(a->file[ANSWER_NEW], text + 6, &key, err);
+        if (status != PCOL_OK)
+            return status;
+        a->key.used = 0;
+        bytes_add(&a->key, key.data, key.size);
+        bytes_add(&a->key, "", 1);
         *by = PCOL_BY_LABEL;
-        *label = text + 6;
-        return PCOL_OK;
+        *label = (const char *)a->key.data;
+        return a->key.failed == PCOL_OK ? PCOL_OK : pcol_error_set(err, a->key.failed, 0, NULL);
     }
     return pcol_error_set(err, PCOL_E_ARGUMENT, 0, "unknown kind of rows");
 }
@@ -122,6 +130,7 @@ void answer_free(answer *a)
     for (size_t i = 0; i < REPLY_BUFFERS; i++)
         free(a->buffers[i].data);
     free(a->reply.data);
+    free(a->key.data);
     free(a);
 }
 

@@ -48,9 +48,6 @@ double request_number(const struct request *r, const char *key, double otherwise
 /* Comma-separated row numbers; *rows is allocated, NULL if the key is absent. */
 pcol_status request_rows(const struct request *r, const char *key, uint32_t **rows, size_t *count,
                          pcol_error *err);
-/* The kind of rows: "function", "file", "line", ..., "thread", "source", "label:KEY". */
-pcol_status request_by(const struct request *r, pcol_by *by, const char **label, pcol_error *err);
-
 struct answer_tracks;
 
 struct answer {
@@ -63,7 +60,13 @@ struct answer {
     struct bytes buffers[REPLY_BUFFERS]; /* [0]: JSON */
     size_t count;
     struct bytes reply;
+    struct bytes key; /* of labels, terminated: of the last request_by() */
 };
+
+/* The kind of rows: "function", "file", "line", ..., "thread", "source", "label:KEY". *label is
+ * valid until the next call. */
+pcol_status request_by(answer *a, const struct request *r, pcol_by *by, const char **label,
+                       pcol_error *err);
 
 pcol_status answer_info(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_select(answer *a, const struct request *r, pcol_error *err);
@@ -81,6 +84,16 @@ pcol_status answer_marker(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_top(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_peek(answer *a, const struct request *r, pcol_error *err);
 
+/* The thread and the key of labels that are shown so; as they are given if there is none. */
+pcol_status answer_find_thread(const pcol_file *file, const char *shown, pcol_str *name,
+                               pcol_error *err);
+pcol_status answer_find_key(const pcol_file *file, const char *shown, pcol_str *key,
+                            pcol_error *err);
+/* The same of the values of a key in what is selected. The caller frees *values, which is NULL
+ * before and may hold the value. */
+pcol_status answer_find_value(const pcol_file *file, const pcol_selection *selection, pcol_str key,
+                              const char *shown, pcol_result **values, pcol_str *value,
+                              pcol_error *err);
 /* Append a text and its end to the buffers [first, first + 2). */
 void answer_text(answer *a, size_t first, pcol_str text);
 /* Append boxes to the buffers from 1 on. */

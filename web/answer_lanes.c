@@ -59,7 +59,7 @@ pcol_status answer_lanes(answer *a, const struct request *r, pcol_error *err)
     pcol_lanes_options options = PCOL_INIT(pcol_lanes_options);
     pcol_lanes_info info = PCOL_INIT(pcol_lanes_info);
     const char *axis = request_text(r, "axis");
-    pcol_status status = request_by(r, &options.by, &options.label, err);
+    pcol_status status = request_by(a, r, &options.by, &options.label, err);
 
     if (status == PCOL_OK && a->query[slot] == NULL)
         return pcol_error_set(err, PCOL_E_STATE, 0, "there is no base");

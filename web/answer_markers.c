@@ -5,6 +5,7 @@
  */
 #include "answer_internal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,19 +139,37 @@ static pcol_status list_data(const pcol_table *table, struct datum **list, size_
     return status;
 }
 
+/* The fewest digits that restore the double. */
+static void print_double(double number, char digits[40])
+{
+    int precision = 15;
+
+    do
+        snprintf(digits, 40, "%.*g", precision, number);
+    while (precision++ < 17 && strtod(digits, NULL) != number);
+}
+
 /* The text of a cell, in `digits` if it is a number; *valid is 0 for null. */
 static pcol_status read_datum(const struct datum *datum, uint64_t row, char digits[40],
                               pcol_str *text, int *valid, pcol_error *err)
 {
     double number;
+    int64_t integer;
+    pcol_status status;
 
     if (datum->type == PCOL_STRING || datum->type == PCOL_BYTES)
         return pcol_column_str(datum->column, row, text, valid, err);
-    pcol_status status = pcol_column_f64(datum->column, row, &number, valid, err);
-    if (status == PCOL_OK && *valid) {
-        snprintf(digits, 40, "%.17g", number);
-        *text = (pcol_str){digits, strlen(digits)};
+    if (datum->type == PCOL_F64) {
+        status = pcol_column_f64(datum->column, row, &number, valid, err);
+        if (status == PCOL_OK && *valid)
+            print_double(number, digits);
+    } else {
+        status = pcol_column_i64(datum->column, row, &integer, valid, err);
+        if (status == PCOL_OK && *valid)
+            snprintf(digits, 40, "%" PRId64, integer);
     }
+    if (status == PCOL_OK && *valid)
+        *text = (pcol_str){digits, strlen(digits)};
     return status;
 }
 

@@ -101,7 +101,7 @@ pcol_status answer_top(answer *a, const struct request *r, pcol_error *err)
     pcol_diff_options diff = PCOL_INIT(pcol_diff_options);
     pcol_result *result = NULL;
     int has_base = a->query[ANSWER_BASE] != NULL;
-    pcol_status status = request_by(r, &top.by, &top.label, err);
+    pcol_status status = request_by(a, r, &top.by, &top.label, err);
 
     diff.by = top.by;
     diff.label = top.label;

@@ -51,11 +51,33 @@ static pcol_status select_type(const answer *a, const struct request *r, pcol_sa
     return pcol_query_shared_type(&base, 1, a->file[ANSWER_NEW], NULL, type, &is_default, err);
 }
 
+/* A query of the samples whose label has the value. */
+static pcol_status select_value(answer *a, int slot, const struct request *r,
+                                pcol_selection *selection, pcol_query **query, pcol_error *err)
+{
+    const char *label = request_text(r, "label"), *value = request_text(r, "value");
+    pcol_label_value exact = {{NULL, 0}, {NULL, 0}};
+    pcol_result *values = NULL;
+
+    if (label == NULL || value == NULL)
+        return pcol_query_new(a->file[slot], selection, NULL, query, err);
+    pcol_status status = answer_find_key(a->file[slot], label, &exact.key, err);
+    if (status == PCOL_OK)
+        status = answer_find_value(a->file[slot], selection, exact.key, value, &values,
+                                   &exact.value, err);
+    selection->exact_labels = &exact;
+    selection->exact_label_count = 1;
+    if (status == PCOL_OK)
+        status = pcol_query_new(a->file[slot], selection, NULL, query, err);
+    pcol_result_free(values);
+    return status;
+}
+
 static pcol_status select_one(answer *a, int slot, const struct request *r,
                               const pcol_sample_type *type, pcol_query **query, pcol_error *err)
 {
     pcol_selection selection = PCOL_INIT(pcol_selection);
-    const char *label = request_text(r, "label");
+    const char *thread = request_text(r, "thread");
     pcol_rows focus = {NULL, 0};
     uint32_t *rows;
     size_t count;
@@ -66,14 +88,14 @@ static pcol_status select_one(answer *a, int slot, const struct request *r,
     focus.rows = rows;
     focus.count = count;
     selection.exact_type = type;
-    selection.thread = request_text(r, "thread");
     selection.source = request_text(r, "source");
-    selection.labels = &label;
-    selection.label_count = label != NULL;
     selection.keep_dropped = request_text(r, "keep_dropped") != NULL;
     selection.focus_functions = rows != NULL ? &focus : NULL;
     select_range(r, slot, &selection);
-    status = pcol_query_new(a->file[slot], &selection, NULL, query, err);
+    if (thread != NULL)
+        status = answer_find_thread(a->file[slot], thread, &selection.exact_thread, err);
+    if (status == PCOL_OK)
+        status = select_value(a, slot, r, &selection, query, err);
     free(rows);
     return status;
 }
@@ -131,7 +153,7 @@ pcol_status answer_select(answer *a, const struct request *r, pcol_error *err)
     const pcol_sample_type *exact;
     int built = 0;
     pcol_by by;
-    pcol_status status = request_by(r, &by, &label, err);
+    pcol_status status = request_by(a, r, &by, &label, err);
 
     if (status == PCOL_OK)
         status = select_type(a, r, &type, &exact, err);

@@ -39,7 +39,8 @@ struct tested_column {
 struct pci_label_test {
     struct pci_strbuf text;       /* as given; `value` and `range` point into it */
     pcol_pattern *match;          /* KEY~PATTERN; NULL for */
-    const char *value;            /* KEY=VALUE */
+    pcol_str value;               /* KEY=VALUE */
+    int is_exact;                 /* of exact_labels: text with the unit */
     int is_negated;               /* KEY!=VALUE, KEY!~PATTERN */
     struct pci_label_range range; /* KEY=A:B, for numbers */
     int is_integer, is_double;
@@ -238,7 +239,7 @@ static pcol_status test_text(const struct pci_label_test *test, pcol_str text, i
 {
     if (test->match)
         return pcol_pattern_test(test->match, text, passes, err);
-    *passes = strlen(test->value) == text.size && !memcmp(test->value, text.data, text.size);
+    *passes = pci_str_equal(text, test->value);
     return PCOL_OK;
 }
 
@@ -247,7 +248,7 @@ static int test_number(const struct pci_label_test *test, int kind, pcol_str uni
                        int *passes)
 {
     double number;
-    if (test->match || (kind != PCI_LABEL_INTEGER && kind != PCI_LABEL_DOUBLE))
+    if (test->match || test->is_exact || (kind != PCI_LABEL_INTEGER && kind != PCI_LABEL_DOUBLE))
         return 0;
     if (test->range.is_set) {
         *passes =
@@ -300,7 +301,7 @@ static pcol_status test_value(struct pci_label_test *test, const struct pci_labe
         PCI_TRY(pci_label_text(&test->key_columns, column, row, bits, buffer, &text, err));
     if (!is_tested)
         PCI_TRY(test_text(test, text, passes, err));
-    if (*passes || !column->unit.size)
+    if (!column->unit.size || (*passes && !test->is_exact))
         return PCOL_OK;
     PCI_TRY(pci_label_with_unit(column->unit, &test->with_unit, &text, err));
     PCI_TRY(pci_count_long_text(&test->long_texts, text.size, err));
@@ -421,7 +422,7 @@ pcol_status pci_label_exists(const pcol_file *file, const char *key, int *exists
 static void parse_value(struct pci_label_test *test, const char *value)
 {
     char *end;
-    test->value = value;
+    test->value = (pcol_str){value, strlen(value)};
     test->number = pci_number_strtod(value, &end);
     test->is_double = *value && !*end;
     /* 1.0 and 1e3, but neither +7 nor 0x10. */
@@ -453,39 +454,83 @@ static pcol_status add_columns(const pcol_file *file, struct pci_label_test *tes
     return PCOL_OK;
 }
 
+/* The operator after a key of this size, =, ~, != or !~; *at: where its = or ~ is. */
+static int has_operator(const char *text, size_t size, size_t key_size, size_t *at)
+{
+    *at = key_size + (key_size < size && text[key_size] == '!');
+    return *at < size && (text[*at] == '=' || text[*at] == '~');
+}
+
+/* Split a test: the key ends at the first operator, or at the one after a longer key of the file,
+ * as a key may have such characters. */
+static pcol_status find_operator(const pcol_file *file, pcol_str text, size_t *key_size, size_t *at,
+                                 pcol_error *err)
+{
+    size_t count, end;
+    pcol_str *keys;
+    *at = strcspn(text.data, "=~");
+    *key_size = *at - (*at && text.data[*at - 1] == '!');
+    if (*at == text.size || !strpbrk(text.data + *at + 1, "=~"))
+        return PCOL_OK;
+    PCI_TRY(pcol_label_keys(file, NULL, 0, &count, err));
+    PCI_TRY(PCI_CALLOC(keys, count + 1, err));
+    pcol_status status = pcol_label_keys(file, keys, count, &count, err);
+    for (size_t i = 0; status == PCOL_OK && i < count; i++) {
+        pcol_str key = keys[i];
+        if (key.size > *at && key.size < text.size && !memcmp(text.data, key.data, key.size) &&
+            has_operator(text.data, text.size, key.size, &end)) {
+            *key_size = key.size;
+            *at = end;
+        }
+    }
+    pci_free(keys);
+    return status;
+}
+
 static pcol_status parse_test(const pcol_file *file, const char *given, struct pci_label_test *test,
                               pcol_error *err)
 {
+    size_t key_size, at;
     PCI_TRY(pci_strbuf_append(&test->text, given, strlen(given) + 1, err));
     const char *text = test->text.data;
-    size_t size = strcspn(text, "=~");
-    const char *value = text + size + 1;
-    if (!text[size])
+    PCI_TRY(find_operator(file, (pcol_str){text, strlen(text)}, &key_size, &at, err));
+    if (!text[at])
         return pci_error_option(
             err, "labels",
             pci_fail(err, PCOL_E_ARGUMENT, "label '%.100s' is not KEY=VALUE or KEY~PATTERN", text));
-    if (text[size] == '~') {
+    const char *value = text + at + 1;
+    if (text[at] == '~') {
         PCI_TRY(pci_pattern_new(value, "labels", &test->match, err));
     } else {
         parse_value(test, value);
         pci_label_range_parse(value, &test->range);
     }
-    test->is_negated = size > 0 && text[size - 1] == '!';
-    size -= (size_t)test->is_negated;
-    return add_columns(file, test, text, size, err);
+    test->is_negated = at > key_size;
+    return add_columns(file, test, text, key_size, err);
 }
 
-pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts, size_t count,
+static pcol_status make_exact(const pcol_file *file, const pcol_label_value *given,
+                              struct pci_label_test *test, pcol_error *err)
+{
+    pcol_str key = given->key, value = given->value;
+    PCI_TRY(pci_strbuf_append(&test->text, value.data, value.size, err));
+    test->value = (pcol_str){test->text.data, value.size};
+    test->is_exact = 1;
+    return add_columns(file, test, key.data, key.size, err);
+}
+
+pcol_status pci_label_tests_open(const pcol_file *file, const pcol_selection *selection,
                                  struct pci_label_test **tests, size_t *made, pcol_error *err)
 {
     *made = 0;
-    PCI_TRY(PCI_CALLOC(*tests, count, err));
-    while (*made < count) {
-        if (!texts[*made])
+    PCI_TRY(PCI_CALLOC(*tests, selection->label_count + selection->exact_label_count, err));
+    for (size_t i = 0; i < selection->label_count; i++) {
+        if (!selection->labels[i])
             return pci_fail(err, PCOL_E_ARGUMENT, "a label is NULL");
-        ++*made;
-        PCI_TRY(parse_test(file, texts[*made - 1], &(*tests)[*made - 1], err));
+        PCI_TRY(parse_test(file, selection->labels[i], &(*tests)[(*made)++], err));
     }
+    for (size_t i = 0; i < selection->exact_label_count; i++)
+        PCI_TRY(make_exact(file, &selection->exact_labels[i], &(*tests)[(*made)++], err));
     return PCOL_OK;
 }
 

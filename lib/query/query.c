@@ -21,6 +21,9 @@ static pcol_status check_selection(const pcol_selection *selection, pcol_error *
 {
     if (selection->label_count && !selection->labels)
         return pci_fail(err, PCOL_E_ARGUMENT, "the selection has a label_count but no labels");
+    if (selection->exact_label_count && !selection->exact_labels)
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "the selection has an exact_label_count but no exact_labels");
     const pcol_rows *sets[] = {selection->focus_functions, selection->ignore_functions,
                                selection->hide_functions, selection->show_functions};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)

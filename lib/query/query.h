@@ -74,9 +74,9 @@ pcol_status pci_sample_filter_restrict(const pcol_file *file, const uint8_t *sou
 pcol_status pci_sample_filter_count(struct pci_sample_filter *sample_filter, const pcol_file *file,
                                     const struct pci_query_type *measure, pcol_error *err);
 void pci_sample_filter_close(struct pci_sample_filter *sample_filter);
-/* labels.c: parses the tests of labels. *made counts the tests that the caller
+/* labels.c: makes the tests of labels and exact_labels. *made counts the tests that the caller
  * closes, also after a failure. */
-pcol_status pci_label_tests_open(const pcol_file *file, const char *const *texts, size_t count,
+pcol_status pci_label_tests_open(const pcol_file *file, const pcol_selection *selection,
                                  struct pci_label_test **tests, size_t *made, pcol_error *err);
 /* *exists: 1 if the table of samples can contain labels of this key. */
 pcol_status pci_label_exists(const pcol_file *file, const char *key, int *exists, pcol_error *err);

@@ -72,6 +72,28 @@ static pcol_status select_rows(const pcol_file *file, pcol_by by, const char *pa
     return status;
 }
 
+/* Builds the set of the threads of a name. */
+static pcol_status select_thread(const pcol_file *file, pcol_str wanted, uint64_t *count,
+                                 uint8_t **set, pcol_error *err)
+{
+    struct pci_row_names names;
+    int has_match = 0;
+    PCI_TRY(new_set(file, "threads", count, set, err));
+    PCI_TRY(pci_row_names_open(&names, file, PCOL_BY_THREAD, err));
+    for (uint64_t row = 0; row < *count; row++) {
+        pcol_str name;
+        int valid;
+        PCI_TRY(pci_row_name(&names, row, &name, &valid, err));
+        (*set)[row] = valid && pci_str_equal(name, wanted);
+        has_match |= (*set)[row];
+    }
+    if (has_match)
+        return PCOL_OK;
+    return pci_error_option(err, "exact_thread",
+                            pci_fail(err, PCOL_E_ARGUMENT, "no thread is named '%.*s'",
+                                     (int)(wanted.size < 100 ? wanted.size : 100), wanted.data));
+}
+
 static pcol_status select_source(const pcol_file *file, const char *text,
                                  struct pci_sample_filter *sample_filter, pcol_error *err)
 {
@@ -227,12 +249,15 @@ pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *
         PCI_TRY(select_source(file, selection->source, sample_filter, err));
     if (selection->source_meta_count)
         PCI_TRY(select_source_metas(file, selection, sample_filter, err));
-    if (selection->label_count)
-        PCI_TRY(pci_label_tests_open(file, selection->labels, selection->label_count,
-                                     &sample_filter->labels, &sample_filter->label_count, err));
+    if (selection->label_count || selection->exact_label_count)
+        PCI_TRY(pci_label_tests_open(file, selection, &sample_filter->labels,
+                                     &sample_filter->label_count, err));
+    if (selection->exact_thread.data)
+        return select_thread(file, selection->exact_thread, &sample_filter->thread_count,
+                             &sample_filter->threads, err);
     if (selection->thread)
-        PCI_TRY(select_rows(file, PCOL_BY_THREAD, selection->thread, &sample_filter->thread_count,
-                            &sample_filter->threads, err));
+        return select_rows(file, PCOL_BY_THREAD, selection->thread, &sample_filter->thread_count,
+                           &sample_filter->threads, err);
     return PCOL_OK;
 }
 

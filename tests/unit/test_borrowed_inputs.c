@@ -19,7 +19,19 @@
 #define THREADS "tests/data/perf/calls.txt"
 #define PERUN "tests/data/perun/small.perf"
 
-enum member { SAMPLE_TYPE, FOCUS, IGNORE, HIDE, SHOW, THREAD, SOURCE, LABEL, META };
+enum member {
+    SAMPLE_TYPE,
+    FOCUS,
+    IGNORE,
+    HIDE,
+    SHOW,
+    THREAD,
+    SOURCE,
+    LABEL,
+    META,
+    EXACT_LABEL,
+    EXACT_THREAD
+};
 
 static const struct {
     const char *path;
@@ -46,11 +58,15 @@ static const struct {
     {HEAP, LABEL, "bytes=1024"},
     {HEAP, LABEL, "bytes=1024 bytes"},
     {THREADS, THREAD, "."},
+    {CPU, EXACT_LABEL, "hash"},
+    {HEAP, EXACT_LABEL, "1024 bytes"},
+    {THREADS, EXACT_THREAD, "python3"},
 };
 
 static struct text answer[2];
 static char *given; /* the text of the case, in memory of its own */
 static const char *list[1];
+static pcol_label_value exact;
 
 static void ask(int kept, const char *word, uint64_t number)
 {
@@ -84,7 +100,14 @@ static pcol_selection select_by(enum member member, const char *text)
         return selection;
     }
     list[0] = given;
-    if (member == LABEL) {
+    if (member == EXACT_THREAD) {
+        selection.exact_thread = (pcol_str){given, strlen(given)};
+    } else if (member == EXACT_LABEL) {
+        const char *key = *given == 'h' ? "kind" : "bytes";
+        exact = (pcol_label_value){{key, strlen(key)}, {given, strlen(given)}};
+        selection.exact_labels = &exact;
+        selection.exact_label_count = 1;
+    } else if (member == LABEL) {
         selection.labels = list;
         selection.label_count = 1;
     } else {

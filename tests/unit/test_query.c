@@ -686,6 +686,48 @@ static void check_labels(struct made *m, const char *const *labels, size_t count
     check_top(m, &s, PCOL_BY_FUNCTION, expected);
 }
 
+/* Values by their texts, whatever they would be in KEY=VALUE. */
+Test(query, exact_labels)
+{
+    struct made made, *m = &made;
+    pcol_query *query;
+    begin(m, "samples", "count", 0);
+    labelled(m, 0, "a", "k", "=v", 0, NULL);
+    labelled(m, 1, "b", "k~", "v", 0, NULL);
+    labelled(m, 2, "a", "k", "1:9", 0, NULL);
+    labelled(m, 3, "b", "k", NULL, 7, NULL);
+    labelled(m, 4, "a", "k", "7", 0, NULL);
+    finish(m);
+    const struct {
+        pcol_label_value value;
+        const char *expected;
+    } cases[] = {
+        {{{"k", 1}, {"=v", 2}}, "a:1/1"},  {{{"k~", 2}, {"v", 1}}, "b:2/2"},
+        {{{"k", 1}, {"1:9", 3}}, "a:4/4"}, {{{"k", 1}, {"7", 1}}, "a:16/16 b:8/8"},
+        {{{"k", 1}, {"7.0", 3}}, ""},      {{{"k", 1}, {NULL, 0}}, ""},
+        {{{"k", 1}, {"=v\0", 3}}, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pcol_selection s = PCOL_INIT(pcol_selection);
+        s.exact_labels = &cases[i].value;
+        s.exact_label_count = 1;
+        check_top(m, &s, PCOL_BY_FUNCTION, cases[i].expected);
+    }
+    check_labels(m, (const char *const[]){"k~=v"}, 1, "b:2/2"); /* the longest key */
+    check_labels(m, (const char *const[]){"k~~^v"}, 1, "b:2/2");
+    check_labels(m, (const char *const[]){"k~!=v"}, 1, "a:21/21 b:8/8");
+    check_labels(m, (const char *const[]){"k~^=v"}, 1, "a:1/1");
+    check_labels(m, (const char *const[]){"k==v"}, 1, "a:1/1");
+    pcol_selection s = PCOL_INIT(pcol_selection);
+    s.exact_label_count = 1;
+    cr_assert_eq(pcol_query_new(m->file, &s, NULL, &query, &m->err), PCOL_E_ARGUMENT);
+    s.exact_label_count = 0;
+    s.exact_thread = (pcol_str){"nobody", 6};
+    cr_assert_eq(pcol_query_new(m->file, &s, NULL, &query, &m->err), PCOL_E_ARGUMENT);
+    cr_assert_str_eq(m->err.message, "no thread is named 'nobody'");
+    done(m);
+}
+
 Test(query, labels)
 {
     struct made made, *m = &made;

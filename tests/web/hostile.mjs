@@ -19,7 +19,8 @@ const PAYLOADS = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</sc
 function hostileProfile() {
     const frames = PAYLOADS.map((name, i) => ({ name, file: PAYLOADS[(i + 3) % PAYLOADS.length],
         line: i }));
-    const profiles = PAYLOADS.slice(0, 12).map((name, i) => ({ type: "sampled", name,
+    const profiles = [...PAYLOADS.slice(0, 12), ...PAYLOADS.filter((name) =>
+        /[\n\u2000-\u2fff]/.test(name))].map((name, i) => ({ type: "sampled", name,
         unit: "milliseconds", startValue: 0, endValue: PAYLOADS.length,
         samples: PAYLOADS.map((_, k) => [i, k, (k + i) % PAYLOADS.length]),
         weights: PAYLOADS.map(() => 1) }));
@@ -47,6 +48,15 @@ async function names() {
         await page.mouse.move(canvas.x + 50, canvas.y + 30);
         await page.mouse.click(canvas.x + 50, canvas.y + 30);
     }
+    const threads = page.locator("#thread option"), count = await threads.count();
+    assert.ok(count > 15, `${count} threads`);
+    for (let i = 1; i < count; i++) {
+        await page.selectOption("#thread", { index: i });
+        await settle(page);
+        assert.equal(await page.evaluate(() => Number(window.pcolApp.query.total)),
+            PAYLOADS.length, await threads.nth(i).textContent());
+    }
+    await page.selectOption("#thread", { index: 0 });
     await page.fill("#search", "(a+)+$");
     await page.fill("#search", "<img");
     await settle(page);

@@ -232,6 +232,27 @@ async function table() {
     await close(page);
 }
 
+/* A thread without a name has its tid as one everywhere; numbers of data have all digits. */
+async function unnamed() {
+    const { made } = profile(), file = path.join(WORK, "unnamed.json");
+    Object.assign(made.threads[1], { name: null, tid: 77 });
+    made.threads[1].markers.data[1] = { type: "X", id: 123454321, d: 0.1 };
+    writeFileSync(file, JSON.stringify(made).replace("123454321", "9007199254740993"));
+    const page = await open(report(file), { hash: "#view=table&by=marker" });
+    assert.deepEqual(await page.evaluate(() => window.pcolApp.lanes.lanes.slice(0, 4).map((l) =>
+        l.title)), ["GeckoMain", "GeckoMain: markers", "77", "77: markers"]);
+    assert.deepEqual(await page.locator("#thread option").allTextContents(), ["all", "77", "GeckoMain"]);
+    await page.selectOption("#thread", "77");
+    await settle(page);
+    const rows = await viewRows(page);
+    assert.deepEqual([rows.length, rows.every((row) => row.Thread === "77")], [MARKERS, true]);
+    assert.ok(rows.some((row) => row.Data === "type: X, id: 9007199254740993, d: 0.1"));
+    await page.evaluate(() => window.pcolApp.pickLane(window.pcolApp.lanes.lanes[1]));
+    await settle(page);
+    assert.equal(await page.evaluate(() => window.pcolApp.state.get("thread")), "");
+    await close(page);
+}
+
 /* Those of both profiles; a profile without markers does not offer them. */
 async function tables() {
     const { file } = profile();
@@ -310,6 +331,6 @@ async function kinds() {
 
 export async function tracks() {
     for (const [name, action] of Object.entries({ markers, counters, controls, table, tables,
-        limit, kinds }))
+        unnamed, limit, kinds }))
         await test(`tracks ${name}`, action);
 }

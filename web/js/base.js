@@ -28,6 +28,9 @@ function plain(text) {
         (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 
+/* As pcol names threads. */
+const threadName = (thread) => thread.name || thread.tid || "";
+
 /* The part after the last / or :: before any bracket, as pcol_name_tail(). */
 function nameTail(name) {
     const bracket = name.search(/[(<[{]/);

@@ -49,18 +49,19 @@ function fillChoices(app) {
     fillSelect($("type"), types.length > 1 ?
         [["", "default"], ...types.map((key) => [key])] : types.map((key) => ["", key]),
         state.get("type"));
-    const names = [...new Set(info.threads.map((t) => plain(t.name || "")))].filter(Boolean).sort();
-    fillSelect($("thread"), [["", "all"], ...names.map((n) => [n])], state.get("thread"));
+    const names = [...new Set(info.threads.map(threadName))].filter(Boolean).sort();
+    const shown = (name) => [name, plain(name)];
+    fillSelect($("thread"), [["", "all"], ...names.map(shown)], state.get("thread"));
     show("thread-choice", names.length > 1);
     fillSelect($("source"), [["", "all"], ...info.sources.map((s) =>
         [String(s.id), s.id + ": " + plain(s.uri || s.type || "")])], state.get("source"));
     show("source-choice", info.sources.length > 1 && app.slots === 1);
-    fillSelect($("key"), [["", "any"], ...info.labels.map((k) => [k])], state.get("key"));
+    fillSelect($("key"), [["", "any"], ...info.labels.map(shown)], state.get("key"));
     show("key-choice", info.labels.length > 0);
     show("value-choice", state.get("key") !== "");
     fillValues(app);
     const by = [...names.length ? [["thread"]] : [], ["source"],
-        ...info.labels.map((k) => ["label:" + k, "label " + k])];
+        ...info.labels.map((k) => ["label:" + k, "label " + plain(k)])];
     START.lanes = by[0][0];
     if (!by.some(([lane]) => lane === state.get("lanes"))) state.values.lanes = START.lanes;
     fillSelect($("lanes-by"), by, state.get("lanes"));
@@ -82,11 +83,11 @@ async function fillValues(app) {
         app.values = value ? [value] : [];
         if (app.query) {
             const reply = await app.ask("values", "top", { by: "label:" + key });
-            if (reply !== null) app.values = topRows(reply, app).names.filter(Boolean);
+            if (reply !== null) app.values = topRows(reply, app, true).names.filter(Boolean);
         }
     }
     const values = value && !app.values.includes(value) ? [value, ...app.values] : app.values;
-    fillSelect($("value"), [["", "all"], ...values.map((v) => [v])], value);
+    fillSelect($("value"), [["", "all"], ...values.map((v) => [v, plain(v)])], value);
 }
 
 function fillColours(app, json) {

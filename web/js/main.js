@@ -72,11 +72,11 @@ class App {
         const type = sampleTypes(this.info).get(s.get("type")) || {};
         const args = { by: s.get("frames"), type: type.type, unit: type.unit,
             ordinal: type.ordinal,
-            thread: s.get("thread") ? exactly(s.get("thread")) : undefined,
+            thread: s.get("thread") || undefined,
             source: s.get("source") || undefined,
             keep_dropped: ($("data") || $("server")).dataset.keepDropped !== undefined ? 1 :
                 undefined,
-            label: label ? s.get("key") + "=" + s.get("value") : undefined };
+            label: label ? s.get("key") : undefined, value: label || undefined };
         const range = withRange && s.pair("range");
         if (range && this.lanes.sets)
             for (const set of this.lanes.sets) {
@@ -178,9 +178,11 @@ class App {
         const reply = await this.ask("tracks" + set.slot, "tracks", { slot: set.slot });
         if (reply === null) return false;
         const { markers, counters } = reply.json, base = set.slot ? "base: " : "";
+        const { threads } = set.slot ? this.baseInfo : this.info;
         markers.forEach((track, index) => {
-            const lane = { kind: "markers", index, name: track.name, title: base +
-                plain(track.name || "(none)") + ": markers" };
+            const name = threadName(threads[track.row] || track);
+            const lane = { kind: "markers", index, name, title: base +
+                plain(name || "(none)") + ": markers" };
             const thread = by !== "thread" ? -1 : set.lanes.findIndex((l) => l.id === track.row &&
                 !l.kind);
             if (thread >= 0) set.lanes.splice(thread + 1, 0, lane);
@@ -428,7 +430,7 @@ class App {
         const name = rows.names[row];
         const sums = (total, self, query) => "total " + amountText(total[row], query) + ", self " +
             amountText(self[row], query);
-        const lines = [name, sums(rows.total, rows.self, this.query)];
+        const lines = [plain(name), sums(rows.total, rows.self, this.query)];
         if (rows.baseSelf) lines.push("base: " + sums(rows.baseTotal, rows.baseSelf, this.base));
         this.details(this.byName.has(name) ? name : null, lines);
     }

@@ -14,7 +14,7 @@ async function markersOf(app, slot) {
     const info = slot ? app.baseInfo : app.info, set = app.lanes.sets && app.lanes.sets[slot];
     const timed = !!set && set.axis === "time", range = timed && app.state.pair("range");
     const thread = app.state.get("thread"), source = app.state.get("source");
-    const threads = info.threads.map((t, row) => [plain(t.name || ""), row]);
+    const threads = info.threads.map((t, row) => [threadName(t), row]);
     const reply = await app.ask("markers" + slot, "markers", { slot,
         threads: thread ? threads.filter(([name]) => name === thread).map(([, row]) => row).join() :
             undefined, source: source ? Number(source) - 1 : undefined,
@@ -30,7 +30,7 @@ async function markersOf(app, slot) {
         at: start[i] !== NO_TIME ? Number(start[i] - since) :
             end[i] !== NO_TIME ? Number(end[i] - since) : null,
         duration: start[i] === NO_TIME ? null : durationOf(start[i], end[i]),
-        thread: (threads[inThread[i]] || [""])[0],
+        thread: plain((threads[inThread[i]] || [""])[0]),
         category: plain(json.categories[category[i]] || "") })) };
 }
 

@@ -159,10 +159,10 @@ function textColumn(key, title, get, width) {
     return { key, title, width, value: get, text: get, title_: get };
 }
 
-/* Rows of a reply to "top". */
-function topRows(reply, app) {
+/* Rows of a reply to "top". asGiven: names as requests have them. */
+function topRows(reply, app, asGiven) {
     const b = reply.buffers, isDouble = reply.json.double;
-    const rows = { count: reply.json.rows, names: new Texts(b[1], b[2]).all(),
+    const rows = { count: reply.json.rows, names: new Texts(b[1], b[2]).all(asGiven),
         files: new Texts(b[3], b[4]).all(), lines: new Float64Array(b[5]),
         self: amounts(b[6], isDouble), total: amounts(b[7], isDouble) };
     rows.ids = new Float64Array(b[app.base ? 10 : 8]);
@@ -177,8 +177,9 @@ function topRows(reply, app) {
 async function amountTable(app, by) {
     const reply = await app.ask("top", "top", { by });
     if (reply === null) return null;
-    const rows = topRows(reply, app), columns = amountColumns(app, rows);
-    columns.unshift(textColumn("name", "Name", (row) => rows.names[row] || "(none)"));
+    const rows = topRows(reply, app, /^(thread|source|label:)/.test(by));
+    const columns = amountColumns(app, rows);
+    columns.unshift(textColumn("name", "Name", (row) => plain(rows.names[row]) || "(none)"));
     /* Rows of functions have no files: the frames have them. */
     const file = by === "function" ? (row) => app.files[app.byName.get(rows.names[row])] || "" :
         by === "line" || by === "location" ? (row) => rows.files[row] : null;
