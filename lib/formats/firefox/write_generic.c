@@ -370,9 +370,9 @@ static pcol_status put_names(struct pci_ff_write_generic *f, const struct pci_ff
     pcol_str text, process;
     int valid, has_process, several = f->export->first_source != f->export->last_source;
     PCI_TRY(get_thread_text(f, t, "name", &text, &valid, err));
-    if (!valid) /* the name that pcol shows */
+    if (!valid || !text.size) /* the name that pcol shows */
         PCI_TRY(get_thread_text(f, t, "tid", &text, &valid, err));
-    pci_json_put_string_member(w, "name", valid ? text : (pcol_str){"main", 4}, err);
+    pci_json_put_string_member(w, "name", valid && text.size ? text : (pcol_str){"main", 4}, err);
     PCI_TRY(get_thread_text(f, t, "process_name", &process, &has_process, err));
     if (!has_process || several)
         PCI_TRY(get_source_text(f, t->source, "uri", &process, err));

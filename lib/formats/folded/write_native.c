@@ -10,6 +10,7 @@
 
 #include "formats/folded/line_parser.h"
 #include "formats/folded/misread.h"
+#include "model/frame_names.h"
 #include "model/stack_path.h"
 #include "util/alloc.h"
 #include "util/strbuf.h"
@@ -32,7 +33,9 @@ struct native {
     size_t line_capacity;
     size_t *ends; /* size of `line` by depth */
     size_t end_capacity;
-    int crlf, has_separators; /* names with semicolons or line ends, which no text has */
+    int crlf;
+    /* What no text has: names with semicolons or line ends, stacks of one name that is empty. */
+    int has_separators, has_unnamed;
 };
 
 /* Open the columns of frames and prefixes that have parts. */
@@ -206,7 +209,15 @@ static pcol_status write_row(struct native *o, uint64_t row, pcol_error *err)
     PCI_TRY(pci_get(o->file, o->stack, row, &stack, &valid, err));
     PCI_TRY(update_line(o, (uint64_t)stack, &size, err));
     PCI_TRY(write_thread(o, row, (uint64_t)stack, &has_thread, err));
-    PCI_TRY(pci_folded_put_stack(&o->output, o->line, size, !has_thread, err));
+    text = (pcol_str){o->line, size};
+    if (stack && !size && !has_thread) {
+        text = (pcol_str)PCI_NAME(PCI_NAME_UNKNOWN);
+        o->has_unnamed = 1;
+    }
+    PCI_TRY(pci_folded_put_stack(&o->output, text.data, text.size, !has_thread, err));
+    if (o->form != PCI_FOLDED_NAME && !has_thread)
+        o->output.is_misread |=
+            pci_folded_parse_thread((const uint8_t *)text.data, text.size, &text, &text) > 0;
     PCI_TRY(pci_folded_put(&o->output, " ", 1, err));
     PCI_TRY(pci_folded_put(&o->output, number, digits, err));
     return pci_folded_put(&o->output, o->crlf ? "\r\n" : "\n", o->crlf ? 2 : 1, err);
@@ -239,14 +250,18 @@ static pcol_status write_native(const struct pci_export *export, const struct pc
                                 const struct pci_selected_type *chosen, struct pci_out *out,
                                 pcol_error *err)
 {
-    static const struct pci_loss losses[] = {PCI_FOLDED_MISREAD, PCI_FOLDED_SEPARATORS};
+    static const struct pci_loss losses[] = {
+        PCI_FOLDED_MISREAD,
+        PCI_FOLDED_SEPARATORS,
+        {"stacks of one frame without a name: it gets one", ""},
+    };
     struct native o = {
         .file = export->file, .output = {.out = out}, .chosen = chosen, .types = types};
     pcol_status status = write_rows(&o, export->first_source, err);
     if (status == PCOL_OK)
-        pci_export_report(export, losses, 2,
+        pci_export_report(export, losses, sizeof losses / sizeof *losses,
                           (pci_folded_is_misread(&o.output, o.form) ? 1u : 0) |
-                              (o.has_separators ? 2u : 0));
+                              (o.has_separators ? 2u : 0) | (o.has_unnamed ? 4u : 0));
     pci_stack_path_close(&o.path);
     pci_free(o.line);
     pci_free(o.ends);
