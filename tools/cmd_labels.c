@@ -83,13 +83,39 @@ static pcol_status mark_roots(const pcol_column *extra, uint64_t samples, uint8_
     return status;
 }
 
+static int is_listed(const struct keys *keys, pcol_str key)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (strlen(keys->names[i]) == key.size &&
+            (key.size == 0 || memcmp(keys->names[i], key.data, key.size) == 0))
+            return 1;
+    return 0;
+}
+
+/* An object without members is a label with an empty value; its key may have a column. */
+static pcol_status test_object(const pcol_table *table, uint64_t row, struct keys *keys,
+                               pcol_error *err)
+{
+    const pcol_column *column = pcol_table_column_by_name(table, "key", NULL);
+    pcol_str key = {"", 0};
+    int valid = 0;
+    pcol_status status = PCOL_OK;
+
+    if (column != NULL)
+        status = pcol_column_str(column, row, &key, &valid, err);
+    if (status == PCOL_OK && valid && !is_listed(keys, key))
+        keys->has_others = 1;
+    return status;
+}
+
 /* Whether a member of a marked node is a label: documents, which are trees, are no labels. */
 static pcol_status find_members(const pcol_table *table, const uint8_t *is_root, uint64_t nodes,
-                                int *found, pcol_error *err)
+                                struct keys *keys, pcol_error *err)
 {
-    enum { NODE_BIG = 6, NODE_ROW = 13 }; /* the tags of labels: up to 6, and 13 */
+    enum { NODE_BIG = 6, NODE_OBJECT = 8, NODE_ROW = 13 }; /* the tags of labels: up to 6, and 13 */
     const pcol_column *parent = pcol_table_column_by_name(table, "parent", NULL);
     const pcol_column *tag = pcol_table_column_by_name(table, "tag", NULL);
+    uint64_t object = UINT64_MAX; /* the node before, if it is a member that may be an empty one */
     pcol_status status = PCOL_OK;
 
     for (uint64_t row = 0; parent != NULL && tag != NULL && row < nodes && status == PCOL_OK;
@@ -100,15 +126,21 @@ static pcol_status find_members(const pcol_table *table, const uint8_t *is_root,
         status = pcol_column_read_i64(tag, row, count, tags, valid, err);
         if (status == PCOL_OK)
             status = pcol_column_read_i64(parent, row, count, parents, valid, err);
-        for (size_t i = 0; i < count && status == PCOL_OK; i++)
-            *found |= valid[i] && (uint64_t)parents[i] < nodes && is_root[parents[i]] &&
-                      (tags[i] <= NODE_BIG || tags[i] == NODE_ROW);
+        for (size_t i = 0; i < count && status == PCOL_OK && !keys->has_others; i++) {
+            if (object != UINT64_MAX && !(valid[i] && (uint64_t)parents[i] == object))
+                status = test_object(table, object, keys, err);
+            int is_member = valid[i] && (uint64_t)parents[i] < nodes && is_root[parents[i]];
+            object = is_member && tags[i] == NODE_OBJECT ? row + i : UINT64_MAX;
+            keys->has_others |= is_member && (tags[i] <= NODE_BIG || tags[i] == NODE_ROW);
+        }
     }
+    if (status == PCOL_OK && object != UINT64_MAX)
+        status = test_object(table, object, keys, err);
     return status;
 }
 
 static pcol_status find_others(const struct cli_input *input, const pcol_table *samples,
-                               uint64_t sample_rows, int *found, pcol_error *err)
+                               uint64_t sample_rows, struct keys *keys, pcol_error *err)
 {
     const pcol_column *extra =
         samples != NULL ? pcol_table_column_by_name(samples, "extra", NULL) : NULL;
@@ -128,7 +160,7 @@ static pcol_status find_others(const struct cli_input *input, const pcol_table *
         return cli_set_memory(err);
     status = mark_roots(extra, sample_rows, is_root, rows, err);
     if (status == PCOL_OK)
-        status = find_members(nodes, is_root, rows, found, err);
+        status = find_members(nodes, is_root, rows, keys, err);
     free(is_root);
     return status;
 }
@@ -144,7 +176,7 @@ static int find_keys(const struct cli_input *input, struct keys *keys)
         status = cli_find_table(input->file, PCOL_MODEL_PHYSICAL, "samples", &samples, &sample_rows,
                                 &err);
     if (status == PCOL_OK)
-        status = find_others(input, samples, sample_rows, &keys->has_others, &err);
+        status = find_others(input, samples, sample_rows, keys, &err);
     return status == PCOL_OK ? CLI_OK : cli_fail_error(input->name, &err);
 }
 
