@@ -1624,6 +1624,10 @@ typedef struct pcol_selection {
     pcol_str exact_thread;
     const pcol_label_value *exact_labels;
     size_t exact_label_count;
+    /* Besides focus and focus_functions: frames without a function's name that have one of these
+     * names in answers, such as "[libc.so.6]" or "0x401136". */
+    const pcol_str *focus_names;
+    size_t focus_name_count;
 } pcol_selection;
 
 /**

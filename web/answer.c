@@ -83,16 +83,11 @@ pcol_status request_by(answer *a, const struct request *r, pcol_by *by, const ch
             return PCOL_OK;
         }
     if (strncmp(text, "label:", 6) == 0) {
-        pcol_str key;
-        pcol_status status = answer_find_key(a->file[ANSWER_NEW], text + 6, &key, err);
-        if (status != PCOL_OK)
-            return status;
-        a->key.used = 0;
-        bytes_add(&a->key, key.data, key.size);
-        bytes_add(&a->key, "", 1);
         *by = PCOL_BY_LABEL;
-        *label = (const char *)a->key.data;
-        return a->key.failed == PCOL_OK ? PCOL_OK : pcol_error_set(err, a->key.failed, 0, NULL);
+        pcol_str key;
+        pcol_status status = answer_name(&a->key, text + 6, &key, err);
+        *label = key.data;
+        return status == PCOL_OK ? answer_check_word(key, err) : status;
     }
     return pcol_error_set(err, PCOL_E_ARGUMENT, 0, "unknown kind of rows");
 }
@@ -205,19 +200,21 @@ static pcol_status dispatch(answer *a, const struct request *r, pcol_error *err)
     static const struct {
         const char *op;
         pcol_status (*function)(answer *, const struct request *, pcol_error *);
-    } ops[] = {
-        {"info", answer_info},     {"functions", answer_functions}, {"select", answer_select},
-        {"names", answer_names},   {"mark", answer_mark},           {"window", answer_window},
-        {"top", answer_top},       {"peek", answer_peek},           {"lanes", answer_lanes},
-        {"bins", answer_bins},     {"stacks", answer_stacks},       {"tracks", answer_tracks},
-        {"marker", answer_marker}, {"trackbins", answer_trackbins}, {"markers", answer_markers}};
+    } ops[] = {{"info", answer_info},           {"functions", answer_functions},
+               {"values", answer_values},       {"select", answer_select},
+               {"names", answer_names},         {"mark", answer_mark},
+               {"window", answer_window},       {"top", answer_top},
+               {"peek", answer_peek},           {"lanes", answer_lanes},
+               {"bins", answer_bins},           {"stacks", answer_stacks},
+               {"tracks", answer_tracks},       {"marker", answer_marker},
+               {"trackbins", answer_trackbins}, {"markers", answer_markers}};
     const char *op = request_text(r, "op");
 
     for (size_t i = 0; op != NULL && i < sizeof ops / sizeof *ops; i++)
         if (strcmp(op, ops[i].op) == 0) {
             if (a->file[ANSWER_NEW] == NULL)
                 return pcol_error_set(err, PCOL_E_STATE, 0, "no profile is open");
-            if (i > 2 && a->query[ANSWER_NEW] == NULL)
+            if (i > 3 && a->query[ANSWER_NEW] == NULL)
                 return pcol_error_set(err, PCOL_E_STATE, 0, "nothing is selected");
             return ops[i].function(a, r, err);
         }

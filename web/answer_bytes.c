@@ -87,7 +87,8 @@ void bytes_utf8(struct bytes *b, pcol_str text)
 
     for (size_t at = 0; at < text.size && b->failed == PCOL_OK; at += length) {
         length = sequence(data + at, text.size - at);
-        if (length > 0 && data[at] >= 0x20 && data[at] != 0x7f) {
+        if (length > 0 && data[at] >= 0x20 && data[at] != 0x7f &&
+            escaped_byte(text.data + at, text.size - at) < 0) {
             bytes_add(b, data + at, length);
             continue;
         }

@@ -94,6 +94,8 @@ static pcol_status put_samples(struct bytes *json, const pcol_file *file, pcol_e
         status = keys != NULL ? pcol_label_keys(file, keys, MOST_LISTED, &count, err)
                               : pcol_error_set(err, PCOL_E_NO_MEMORY, 0, NULL);
     for (size_t i = 0; i < count && i < MOST_LISTED && status == PCOL_OK; i++) {
+        if (keys[i].size > 0 && memchr(keys[i].data, '\0', keys[i].size) != NULL)
+            continue; /* no option can name it */
         bytes_comma(json);
         bytes_json(json, keys[i]);
     }

@@ -22,7 +22,8 @@ void bytes_text(struct bytes *b, const char *text);
 void bytes_integer(struct bytes *b, int64_t value);
 void bytes_u32(struct bytes *b, uint32_t value);
 void bytes_f64(struct bytes *b, double value);
-/* Untrusted text as UTF-8: other bytes become \xNN. */
+/* Untrusted text as UTF-8: other bytes become \xNN, and so does the backslash of a text \xNN, so
+ * that different texts are shown differently. */
 void bytes_utf8(struct bytes *b, pcol_str text);
 /* The same as a JSON string. */
 void bytes_json(struct bytes *b, pcol_str text);
@@ -60,7 +61,7 @@ struct answer {
     struct bytes buffers[REPLY_BUFFERS]; /* [0]: JSON */
     size_t count;
     struct bytes reply;
-    struct bytes key; /* of labels, terminated: of the last request_by() */
+    struct bytes key; /* of labels: of the last request_by() */
 };
 
 /* The kind of rows: "function", "file", "line", ..., "thread", "source", "label:KEY". *label is
@@ -72,6 +73,7 @@ pcol_status answer_info(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_select(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_names(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_functions(answer *a, const struct request *r, pcol_error *err);
+pcol_status answer_values(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_mark(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_window(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_lanes(answer *a, const struct request *r, pcol_error *err);
@@ -84,16 +86,16 @@ pcol_status answer_marker(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_top(answer *a, const struct request *r, pcol_error *err);
 pcol_status answer_peek(answer *a, const struct request *r, pcol_error *err);
 
-/* The thread and the key of labels that are shown so; as they are given if there is none. */
-pcol_status answer_find_thread(const pcol_file *file, const char *shown, pcol_str *name,
+/* The bytes of a text that bytes_utf8() shows so, terminated, in `b`. */
+pcol_status answer_name(struct bytes *b, const char *shown, pcol_str *name, pcol_error *err);
+/* The same of several names, each ended by a line feed; *names is allocated, also after a failure,
+ * and refers to the bytes of `b`. */
+pcol_status answer_split_names(struct bytes *b, const char *shown, pcol_str **names, size_t *count,
                                pcol_error *err);
-pcol_status answer_find_key(const pcol_file *file, const char *shown, pcol_str *key,
-                            pcol_error *err);
-/* The same of the values of a key in what is selected. The caller frees *values, which is NULL
- * before and may hold the value. */
-pcol_status answer_find_value(const pcol_file *file, const pcol_selection *selection, pcol_str key,
-                              const char *shown, pcol_result **values, pcol_str *value,
-                              pcol_error *err);
+/* E_UNSUPPORTED for a name with a byte 0, which is no C string. */
+pcol_status answer_check_word(pcol_str text, pcol_error *err);
+/* The byte of \xNN at the start of a text, -1 if there is none. */
+int escaped_byte(const char *text, size_t size);
 /* Append a text and its end to the buffers [first, first + 2). */
 void answer_text(answer *a, size_t first, pcol_str text);
 /* Append boxes to the buffers from 1 on. */

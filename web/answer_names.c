@@ -7,110 +7,72 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pcol_str as_given(const char *shown)
+static int hex_digit(char c)
 {
-    return (pcol_str){shown, strlen(shown)};
+    static const char digits[] = "0123456789abcdef";
+    const char *found = c != '\0' ? strchr(digits, c) : NULL;
+
+    return found != NULL ? (int)(found - digits) : -1;
 }
 
-static int is_escaped(const char *shown)
+int escaped_byte(const char *text, size_t size)
 {
-    return strstr(shown, "\\x") != NULL;
+    int high = size >= 4 && memcmp(text, "\\x", 2) == 0 ? hex_digit(text[2]) : -1;
+    int low = high >= 0 ? hex_digit(text[3]) : -1;
+
+    int byte = 16 * high + low;
+
+    return low >= 0 && (byte < 0x20 || byte >= 0x7f || byte == '\\') ? byte : -1;
 }
 
-static int is_shown(pcol_str text, const char *shown)
+static void add_unescaped(struct bytes *b, const char *shown, size_t size)
 {
-    struct bytes b = {0};
-
-    bytes_utf8(&b, text);
-    bytes_add(&b, "", 1);
-    int is_same = b.failed == PCOL_OK && strcmp((const char *)b.data, shown) == 0;
-    free(b.data);
-    return is_same;
-}
-
-/* The first text of a column that is shown so; *found is unchanged if there is none. */
-static pcol_status find_text(const pcol_table *table, const char *name, const char *shown,
-                             pcol_str *found, pcol_error *err)
-{
-    const pcol_column *column = NULL;
-    pcol_status status = PCOL_OK;
-
-    if (table != NULL)
-        status = answer_find_column(table, name, &column, err);
-    for (uint64_t row = 0; column != NULL && status == PCOL_OK && row < pcol_table_rows(table);
-         row++) {
-        pcol_str text;
-        int valid;
-        status = pcol_column_str(column, row, &text, &valid, err);
-        if (status != PCOL_OK || !valid || !is_shown(text, shown))
-            continue;
-        *found = text;
-        break;
+    for (size_t at = 0; at < size;) {
+        int byte = escaped_byte(shown + at, size - at);
+        char plain = byte >= 0 ? (char)byte : shown[at];
+        bytes_add(b, &plain, 1);
+        at += byte >= 0 ? 4 : 1;
     }
-    return status;
 }
 
-pcol_status answer_find_thread(const pcol_file *file, const char *shown, pcol_str *name,
+pcol_status answer_name(struct bytes *b, const char *shown, pcol_str *name, pcol_error *err)
+{
+    b->used = 0;
+    add_unescaped(b, shown, strlen(shown));
+    *name = (pcol_str){"", b->used};
+    bytes_add(b, "", 1);
+    if (b->failed != PCOL_OK)
+        return pcol_error_set(err, b->failed, 0, NULL);
+    name->data = (const char *)b->data;
+    return PCOL_OK;
+}
+
+pcol_status answer_split_names(struct bytes *b, const char *shown, pcol_str **names, size_t *count,
                                pcol_error *err)
 {
-    const pcol_table *threads;
-    uint64_t rows;
+    size_t lines = 0, start = 0;
 
-    *name = as_given(shown);
-    if (!is_escaped(shown))
-        return PCOL_OK;
-    pcol_status status = answer_find_table(file, "threads", &threads, &rows, err);
-    if (status == PCOL_OK)
-        status = find_text(threads, "tid", shown, name, err);
-    return status == PCOL_OK ? find_text(threads, "name", shown, name, err) : status;
-}
-
-pcol_status answer_find_key(const pcol_file *file, const char *shown, pcol_str *key,
-                            pcol_error *err)
-{
-    size_t count;
-    pcol_str *keys;
-
-    *key = as_given(shown);
-    if (!is_escaped(shown))
-        return PCOL_OK;
-    pcol_status status = pcol_label_keys(file, NULL, 0, &count, err);
-    if (status != PCOL_OK)
-        return status;
-    keys = malloc((count + 1) * sizeof *keys);
-    if (keys == NULL)
+    for (const char *at = shown; *at != '\0'; at++)
+        lines += *at == '\n';
+    *count = 0;
+    *names = malloc((lines + 1) * sizeof **names);
+    if (*names == NULL)
         return pcol_error_set(err, PCOL_E_NO_MEMORY, 0, NULL);
-    status = pcol_label_keys(file, keys, count, &count, err);
-    for (size_t i = 0; status == PCOL_OK && i < count; i++)
-        if (is_shown(keys[i], shown))
-            *key = keys[i];
-    free(keys);
-    return status;
+    for (; *count < lines; shown = strchr(shown, '\n') + 1) {
+        size_t before = b->used;
+        add_unescaped(b, shown, strcspn(shown, "\n"));
+        (*names)[(*count)++].size = b->used - before;
+    }
+    if (b->failed != PCOL_OK)
+        return pcol_error_set(err, b->failed, 0, NULL);
+    for (size_t i = 0; i < lines; start += (*names)[i++].size)
+        (*names)[i].data = (const char *)b->data + start;
+    return PCOL_OK;
 }
 
-pcol_status answer_find_value(const pcol_file *file, const pcol_selection *selection, pcol_str key,
-                              const char *shown, pcol_result **values, pcol_str *value,
-                              pcol_error *err)
+pcol_status answer_check_word(pcol_str text, pcol_error *err)
 {
-    pcol_top_options top = PCOL_INIT(pcol_top_options);
-    pcol_query *query = NULL;
-    struct bytes label = {0};
-
-    *value = as_given(shown);
-    if (!is_escaped(shown))
-        return PCOL_OK;
-    bytes_add(&label, key.data, key.size);
-    bytes_add(&label, "", 1);
-    top.by = PCOL_BY_LABEL;
-    top.label = (const char *)label.data;
-    pcol_status status = label.failed == PCOL_OK
-                             ? pcol_query_new(file, selection, NULL, &query, err)
-                             : pcol_error_set(err, label.failed, 0, NULL);
-    if (status == PCOL_OK)
-        status = pcol_query_top(query, &top, values, err);
-    if (status == PCOL_OK)
-        status = find_text(pcol_result_table(*values), "name", shown, value, err);
-    pcol_query_free(query);
-    free(label.data);
-    return status;
+    if (text.size > 0 && memchr(text.data, '\0', text.size) != NULL)
+        return pcol_error_set(err, PCOL_E_UNSUPPORTED, 0, "names with a byte 0 have no rows");
+    return PCOL_OK;
 }

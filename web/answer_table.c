@@ -3,7 +3,6 @@
  */
 #include "answer_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Buffers of both: 1 to 5 names, files, lines; self and total, of a comparison also the base's;
@@ -147,17 +146,17 @@ pcol_status answer_peek(answer *a, const struct request *r, pcol_error *err)
         return pcol_error_set(err, PCOL_E_STATE, 0, "there is no base");
     pcol_status status =
         pcol_view_get(a->view, (uint32_t)request_integer(r, "frame", 0), &frame, err);
-    if (status != PCOL_OK)
-        return status;
+    if (status == PCOL_OK)
+        status = answer_check_word(frame.name, err);
     pcol_peek_options options = PCOL_INIT(pcol_peek_options);
     options.flags = PCOL_PEEK_WHOLE;
-    char *name = malloc(frame.name.size + 1);
-    if (name == NULL)
-        return pcol_error_set(err, PCOL_E_NO_MEMORY, 0, NULL);
-    memcpy(name, frame.name.data, frame.name.size);
-    name[frame.name.size] = '\0';
-    status = pcol_query_peek(a->query[slot], name, &options, &result, err);
-    free(name);
+    a->key.used = 0;
+    bytes_add(&a->key, frame.name.data, frame.name.size);
+    bytes_add(&a->key, "", 1);
+    if (status == PCOL_OK && a->key.failed != PCOL_OK)
+        status = pcol_error_set(err, a->key.failed, 0, NULL);
+    if (status == PCOL_OK)
+        status = pcol_query_peek(a->query[slot], (const char *)a->key.data, &options, &result, err);
     if (status == PCOL_OK)
         status = put_rows(a, result, plain, err);
     if (status == PCOL_OK)

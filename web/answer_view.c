@@ -51,33 +51,16 @@ static pcol_status select_type(const answer *a, const struct request *r, pcol_sa
     return pcol_query_shared_type(&base, 1, a->file[ANSWER_NEW], NULL, type, &is_default, err);
 }
 
-/* A query of the samples whose label has the value. */
-static pcol_status select_value(answer *a, int slot, const struct request *r,
-                                pcol_selection *selection, pcol_query **query, pcol_error *err)
-{
-    const char *label = request_text(r, "label"), *value = request_text(r, "value");
-    pcol_label_value exact = {{NULL, 0}, {NULL, 0}};
-    pcol_result *values = NULL;
-
-    if (label == NULL || value == NULL)
-        return pcol_query_new(a->file[slot], selection, NULL, query, err);
-    pcol_status status = answer_find_key(a->file[slot], label, &exact.key, err);
-    if (status == PCOL_OK)
-        status = answer_find_value(a->file[slot], selection, exact.key, value, &values,
-                                   &exact.value, err);
-    selection->exact_labels = &exact;
-    selection->exact_label_count = 1;
-    if (status == PCOL_OK)
-        status = pcol_query_new(a->file[slot], selection, NULL, query, err);
-    pcol_result_free(values);
-    return status;
-}
-
 static pcol_status select_one(answer *a, int slot, const struct request *r,
                               const pcol_sample_type *type, pcol_query **query, pcol_error *err)
 {
     pcol_selection selection = PCOL_INIT(pcol_selection);
     const char *thread = request_text(r, "thread");
+    const char *label = request_text(r, "label"), *value = request_text(r, "value");
+    const char *frames = request_text(r, "focus_names");
+    struct bytes names[4] = {{0}};
+    pcol_str *focus_names = NULL;
+    pcol_label_value exact;
     pcol_rows focus = {NULL, 0};
     uint32_t *rows;
     size_t count;
@@ -93,9 +76,24 @@ static pcol_status select_one(answer *a, int slot, const struct request *r,
     selection.focus_functions = rows != NULL ? &focus : NULL;
     select_range(r, slot, &selection);
     if (thread != NULL)
-        status = answer_find_thread(a->file[slot], thread, &selection.exact_thread, err);
+        status = answer_name(&names[0], thread, &selection.exact_thread, err);
+    if (label != NULL && value != NULL) {
+        selection.exact_labels = &exact;
+        selection.exact_label_count = 1;
+        if (status == PCOL_OK)
+            status = answer_name(&names[1], label, &exact.key, err);
+        if (status == PCOL_OK)
+            status = answer_name(&names[2], value, &exact.value, err);
+    }
+    if (status == PCOL_OK && frames != NULL)
+        status =
+            answer_split_names(&names[3], frames, &focus_names, &selection.focus_name_count, err);
+    selection.focus_names = focus_names;
     if (status == PCOL_OK)
-        status = select_value(a, slot, r, &selection, query, err);
+        status = pcol_query_new(a->file[slot], &selection, NULL, query, err);
+    for (int i = 0; i < 4; i++)
+        free(names[i].data);
+    free(focus_names);
     free(rows);
     return status;
 }
@@ -362,6 +360,39 @@ pcol_status answer_functions(answer *a, const struct request *r, pcol_error *err
             answer_text(a, 1, name);
     }
     pcol_names_free(names);
+    bytes_text(&a->buffers[0], "{}");
+    a->count = 3;
+    return status;
+}
+
+/* The values of "by", a label, in the whole profile. */
+pcol_status answer_values(answer *a, const struct request *r, pcol_error *err)
+{
+    int slot = request_integer(r, "slot", 0) != 0;
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    pcol_top_options top = PCOL_INIT(pcol_top_options);
+    pcol_query *query = NULL;
+    pcol_result *result = NULL;
+    pcol_sample_type type;
+
+    if (a->file[slot] == NULL)
+        return pcol_error_set(err, PCOL_E_STATE, 0, "no such profile");
+    pcol_status status = request_by(a, r, &top.by, &top.label, err);
+    if (status == PCOL_OK)
+        status = select_type(a, r, &type, &selection.exact_type, err);
+    if (status == PCOL_OK)
+        status = pcol_query_new(a->file[slot], &selection, NULL, &query, err);
+    if (status == PCOL_OK)
+        status = pcol_query_top(query, &top, &result, err);
+    const pcol_table *table = result != NULL ? pcol_result_table(result) : NULL;
+    const pcol_column *names = table ? pcol_table_column_by_name(table, "name", NULL) : NULL;
+    for (uint64_t row = 0; names && row < pcol_table_rows(table) && status == PCOL_OK; row++) {
+        pcol_str name = {"", 0};
+        status = pcol_column_str(names, row, &name, NULL, err);
+        answer_text(a, 1, name);
+    }
+    pcol_result_free(result);
+    pcol_query_free(query);
     bytes_text(&a->buffers[0], "{}");
     a->count = 3;
     return status;

@@ -125,7 +125,7 @@ static int is_set(const char *pattern)
 static int selects_by_frames(const pcol_selection *criteria)
 {
     return is_set(criteria->focus) || is_set(criteria->ignore) || criteria->focus_functions ||
-           criteria->ignore_functions;
+           criteria->focus_name_count || criteria->ignore_functions;
 }
 
 /* Expressions that have dropped frames do not stay: they would drop others from what is left. */

@@ -14,6 +14,7 @@
 #include "util/alloc.h"
 #include "util/strbuf.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { DROP, KEEP, FOCUS, IGNORE, HIDE, SHOW, PATTERNS };
@@ -42,7 +43,9 @@ struct frame_filter {
     pcol_query *query;
     pcol_pattern *match[PATTERNS];
     const pcol_rows *sets[PATTERNS]; /* rows of functions that match as well; NULL: not given */
-    uint8_t *functions, *mappings;   /* by row: one bit per pattern */
+    pcol_str *made_names;            /* sorted; that FOCUS matches as well */
+    size_t made_name_count;
+    uint8_t *functions, *mappings; /* by row: one bit per pattern */
     uint64_t function_count, mapping_count;
     struct pci_frame_namer names;
     int matched;              /* one bit per pattern that matches some frame */
@@ -57,7 +60,7 @@ static int bit(int pattern)
 
 static int is_given(const struct frame_filter *f, int pattern)
 {
-    return f->match[pattern] || f->sets[pattern];
+    return f->match[pattern] || f->sets[pattern] || (pattern == FOCUS && f->made_name_count);
 }
 
 /* ---- patterns */
@@ -112,6 +115,23 @@ static pcol_status test_frame(struct frame_filter *f, const struct pci_coded_tex
 static pcol_status test_shown(struct frame_filter *f, pcol_str text, uint8_t *bits, pcol_error *err)
 {
     return test_frame(f, &(struct pci_coded_text){text, PCI_NO_CODE}, bits, err);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return pci_str_compare(*(const pcol_str *)a, *(const pcol_str *)b);
+}
+
+/* Tests the name of a frame without a function's name. */
+static pcol_status test_made_name(struct frame_filter *f, pcol_str name, uint8_t *bits,
+                                  pcol_error *err)
+{
+    if (f->made_name_count &&
+        bsearch(&name, f->made_names, f->made_name_count, sizeof *f->made_names, compare_names)) {
+        *bits |= (uint8_t)bit(FOCUS);
+        f->matched |= bit(FOCUS);
+    }
+    return test_shown(f, name, bits, err);
 }
 
 /* Tests drop_frames and keep_frames, whose patterns only see simplified names. */
@@ -213,7 +233,7 @@ static pcol_status get_line_bits(struct frame_filter *f, uint32_t location, uint
     }
     PCI_TRY(pci_frame_namer_get(&f->names, location, group, &name, err));
     *named = valid || name.has_filename;
-    PCI_TRY(test_shown(f, name.name, bits, err));
+    PCI_TRY(test_made_name(f, name.name, bits, err));
     if (valid || !name.has_filename)
         return PCOL_OK;
     PCI_TRY(test_shown(f, name.filename, bits, err));
@@ -510,7 +530,7 @@ int pci_selects_frames(const pcol_selection *selection)
 {
     return is_set(selection->focus) || is_set(selection->ignore) || is_set(selection->hide) ||
            is_set(selection->show) || selection->focus_functions || selection->ignore_functions ||
-           selection->hide_functions || selection->show_functions;
+           selection->hide_functions || selection->show_functions || selection->focus_name_count;
 }
 
 pcol_status pci_frame_filter_any(pcol_query *query, const pcol_selection *selection, int *any,
@@ -560,6 +580,11 @@ static pcol_status compile_patterns(struct frame_filter *f, const pcol_selection
     f->sets[IGNORE] = selection->ignore_functions;
     f->sets[HIDE] = selection->hide_functions;
     f->sets[SHOW] = selection->show_functions;
+    f->made_name_count = selection->focus_name_count;
+    PCI_TRY(PCI_MALLOC(f->made_names, f->made_name_count + 1, err));
+    for (size_t i = 0; i < f->made_name_count; i++)
+        f->made_names[i] = selection->focus_names[i];
+    qsort(f->made_names, f->made_name_count, sizeof *f->made_names, compare_names);
     PCI_TRY(compile_pattern(f, FOCUS, selection->focus, err));
     PCI_TRY(compile_pattern(f, IGNORE, selection->ignore, err));
     PCI_TRY(compile_pattern(f, HIDE, selection->hide, err));
@@ -596,6 +621,7 @@ pcol_status pci_frame_filter(pcol_query *query, const pcol_selection *selection,
     for (int p = 0; p < PATTERNS; p++)
         pcol_pattern_free(f.match[p]);
     pci_frame_namer_close(&f.names);
+    pci_free(f.made_names);
     pci_free(f.functions);
     pci_free(f.mappings);
     pci_free(f.groups);

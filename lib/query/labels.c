@@ -462,22 +462,26 @@ static int has_operator(const char *text, size_t size, size_t key_size, size_t *
 }
 
 /* Split a test: the key ends at the first operator, or at the one after a longer key of the file,
- * as a key may have such characters. */
+ * as a key may have such characters; k!=v means the key k! if there is no key k. */
 static pcol_status find_operator(const pcol_file *file, pcol_str text, size_t *key_size, size_t *at,
                                  pcol_error *err)
 {
-    size_t count, end;
+    size_t count, end, first = strcspn(text.data, "=~");
+    int is_negated = first && text.data[first - 1] == '!', has_shorter = 0;
     pcol_str *keys;
-    *at = strcspn(text.data, "=~");
-    *key_size = *at - (*at && text.data[*at - 1] == '!');
-    if (*at == text.size || !strpbrk(text.data + *at + 1, "=~"))
+    *at = first;
+    *key_size = first - (size_t)is_negated;
+    if (first == text.size || (!is_negated && !strpbrk(text.data + first + 1, "=~")))
         return PCOL_OK;
     PCI_TRY(pcol_label_keys(file, NULL, 0, &count, err));
     PCI_TRY(PCI_CALLOC(keys, count + 1, err));
     pcol_status status = pcol_label_keys(file, keys, count, &count, err);
     for (size_t i = 0; status == PCOL_OK && i < count; i++) {
         pcol_str key = keys[i];
-        if (key.size > *at && key.size < text.size && !memcmp(text.data, key.data, key.size) &&
+        if (key.size >= text.size || (key.size && memcmp(text.data, key.data, key.size) != 0))
+            continue;
+        has_shorter |= is_negated && key.size == first - 1;
+        if (key.size >= first && key.size > *key_size && (key.size > first || !has_shorter) &&
             has_operator(text.data, text.size, key.size, &end)) {
             *key_size = key.size;
             *at = end;

@@ -24,6 +24,9 @@ static pcol_status check_selection(const pcol_selection *selection, pcol_error *
     if (selection->exact_label_count && !selection->exact_labels)
         return pci_fail(err, PCOL_E_ARGUMENT,
                         "the selection has an exact_label_count but no exact_labels");
+    if (selection->focus_name_count && !selection->focus_names)
+        return pci_fail(err, PCOL_E_ARGUMENT,
+                        "the selection has a focus_name_count but no focus_names");
     const pcol_rows *sets[] = {selection->focus_functions, selection->ignore_functions,
                                selection->hide_functions, selection->show_functions};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)

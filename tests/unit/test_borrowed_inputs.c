@@ -30,7 +30,8 @@ enum member {
     LABEL,
     META,
     EXACT_LABEL,
-    EXACT_THREAD
+    EXACT_THREAD,
+    NAME
 };
 
 static const struct {
@@ -61,12 +62,14 @@ static const struct {
     {CPU, EXACT_LABEL, "hash"},
     {HEAP, EXACT_LABEL, "1024 bytes"},
     {THREADS, EXACT_THREAD, "python3"},
+    {THREADS, NAME, "[python3.11]"},
 };
 
 static struct text answer[2];
 static char *given; /* the text of the case, in memory of its own */
 static const char *list[1];
 static pcol_label_value exact;
+static pcol_str frame_name;
 
 static void ask(int kept, const char *word, uint64_t number)
 {
@@ -102,6 +105,10 @@ static pcol_selection select_by(enum member member, const char *text)
     list[0] = given;
     if (member == EXACT_THREAD) {
         selection.exact_thread = (pcol_str){given, strlen(given)};
+    } else if (member == NAME) {
+        frame_name = (pcol_str){given, strlen(given)};
+        selection.focus_names = &frame_name;
+        selection.focus_name_count = 1;
     } else if (member == EXACT_LABEL) {
         const char *key = *given == 'h' ? "kind" : "bytes";
         exact = (pcol_label_value){{key, strlen(key)}, {given, strlen(given)}};

@@ -722,6 +722,9 @@ Test(query, exact_labels)
     s.exact_label_count = 1;
     cr_assert_eq(pcol_query_new(m->file, &s, NULL, &query, &m->err), PCOL_E_ARGUMENT);
     s.exact_label_count = 0;
+    s.focus_name_count = 1;
+    cr_assert_eq(pcol_query_new(m->file, &s, NULL, &query, &m->err), PCOL_E_ARGUMENT);
+    s.focus_name_count = 0;
     s.exact_thread = (pcol_str){"nobody", 6};
     cr_assert_eq(pcol_query_new(m->file, &s, NULL, &query, &m->err), PCOL_E_ARGUMENT);
     cr_assert_str_eq(m->err.message, "no thread is named 'nobody'");

@@ -65,6 +65,40 @@ async function names() {
     await close(page);
 }
 
+/* Rows select what they show: names that begin with a mark, that look escaped, without a function. */
+async function selects() {
+    const frames = [{ name: "\ufefffoo" }, { name: "foo" }], samples = [[0], [1]], NAMES = ["\ufeffT",
+        "T", "a\u0001b", "a\\x01b"];
+    const profiles = NAMES.map((name, i) => ({ type: "sampled", name, unit: "none", startValue: 0,
+        endValue: 2, samples, weights: [10 ** i, 2 * 10 ** i] }));
+    const file = path.join(WORK, "selects.speedscope.json");
+    writeFileSync(file, JSON.stringify({ $schema:
+        "https://www.speedscope.app/file-format-schema.json", shared: { frames }, profiles }));
+    let page = await open(report(file), { hash: "#view=table&by=thread" });
+    const totals = [];
+    for (let i = 1; i <= NAMES.length; i++) {
+        await page.selectOption("#thread", { index: i });
+        await settle(page);
+        totals.push(await page.evaluate(() => Number(window.pcolApp.query.total)));
+    }
+    assert.deepEqual(totals.sort((a, b) => a - b), [3, 30, 300, 3000]);
+    await close(page);
+    for (const hash of ["", "#search=0x7f&only=1"]) {
+        page = await open(report(data("perf/calls.txt")), { hash });
+        if (!hash) await page.fill("#search", "0x7f");
+        if (!hash) await page.check("#only");
+        await settle(page);
+        const sums = await page.evaluate(() => window.pcolApp.query.selected.toString());
+        assert.equal(sums, "4004004");
+        await close(page);
+    }
+    page = await open(report(data("pprof/cpu.pb.gz")), { hash: "#key=kind&value=hash" });
+    await settle(page);
+    assert.deepEqual((await page.locator("#value option").allTextContents()).sort(), ["all",
+        "count", "hash", "order"]);
+    await close(page);
+}
+
 async function staticNames() {
     const page = await open(report(hostileProfile()), { javaScriptEnabled: false, ready: false });
     assert.match(await page.textContent("#static table"), /<img src=x onerror=alert\(1\)>/);
@@ -154,6 +188,7 @@ async function memory() {
 export async function hostile() {
     await test("memory runs out", memory);
     await test("hostile names", names);
+    await test("hostile rows select what they show", selects);
     await test("hostile names without scripts", staticNames);
     await test("damaged data", damaged);
 }

@@ -24,7 +24,7 @@ const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 /* Text on one line: bidi and other control characters would change their surroundings. */
 function plain(text) {
-    return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
         (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 }
 

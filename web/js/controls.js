@@ -74,17 +74,22 @@ function fillChoices(app) {
     $("only").checked = state.get("only") !== "";
 }
 
-/* The values of the chosen label, with their weights in what is selected. */
+/* The values of the chosen label in the whole profiles. */
 async function fillValues(app) {
     const key = app.state.get("key"), value = app.state.get("value");
     if (key === "") return;
-    if (app.valuesOf !== key) {
-        app.valuesOf = key;
-        app.values = value ? [value] : [];
-        if (app.query) {
-            const reply = await app.ask("values", "top", { by: "label:" + key });
-            if (reply !== null) app.values = topRows(reply, app, true).names.filter(Boolean);
+    const wanted = ["key", "type", "file", "base"].map((k) => app.state.get(k)).join();
+    if (app.valuesOf !== wanted) {
+        const found = new Set();
+        for (let slot = 0; slot < app.slots; slot++) {
+            if (!(slot ? app.baseInfo : app.info).labels.includes(key)) continue;
+            const reply = await app.ask("values" + slot, "values",
+                { ...app.selection(false), slot, by: "label:" + key });
+            if (reply === null) return;
+            const names = texts(reply.buffers[1], true);
+            for (const name of names) if (name) found.add(name);
         }
+        Object.assign(app, { valuesOf: wanted, values: [...found] });
     }
     const values = value && !app.values.includes(value) ? [value, ...app.values] : app.values;
     fillSelect($("value"), [["", "all"], ...values.map((v) => [v, plain(v)])], value);

@@ -216,33 +216,13 @@ function shownText(text) {
     return (plainNames.size && plainNames.get(shown)) || shown;
 }
 
-/* Texts that end in line feeds, and the offsets after them; decoded when first used. */
-class Texts {
-    constructor(bytes, offsets) {
-        this.bytes = new Uint8Array(bytes);
-        this.offsets = new Uint32Array(offsets);
-        this.length = this.offsets.length;
-        this.cache = new Array(this.length);
-    }
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-    get(index) {
-        if (this.cache[index] === undefined) {
-            const start = index === 0 ? 0 : this.offsets[index - 1];
-            this.cache[index] = shownText(Texts.decoder.decode(
-                this.bytes.subarray(start, this.offsets[index] - 1)));
-        }
-        return this.cache[index];
-    }
-
-    /* All at once: faster than one by one. */
-    all(asGiven) {
-        const whole = Texts.decoder.decode(this.bytes).split("\n");
-        for (let i = 0; i < this.length; i++)
-            this.cache[i] = asGiven ? whole[i] : shownText(whole[i]);
-        return this.cache;
-    }
+/* Texts that end in line feeds; asGiven: as requests have them. */
+function texts(bytes, asGiven) {
+    const all = decoder.decode(bytes).split("\n").slice(0, -1);
+    return asGiven ? all : all.map(shownText);
 }
-Texts.decoder = new TextDecoder();
 
 const amounts = (buffer, isDouble) =>
     isDouble ? new Float64Array(buffer) : new BigInt64Array(buffer);

@@ -54,6 +54,7 @@ class App {
 
     async loadInfo() {
         this.chooseFiles();
+        this.names = null;
         this.info = (await this.engine.ask("info0", "info", { slot: 0 })).json;
         if (this.slots > 1)
             this.baseInfo = (await this.engine.ask("info1", "info", { slot: 1 })).json;
@@ -120,22 +121,30 @@ class App {
         return true;
     }
 
-    /* Only samples with a matching function: the engine gets the rows of the functions. */
+    /* Only samples with a matching frame: the engine gets the rows of functions, and the names of
+     * frames without one. */
     async addFocus(args) {
+        if (!this.names && await this.ask("select", "select", args) === null) return;
+        if (!this.names) await this.loadNames();
+        const all = await this.ask("names", "names");
+        if (all === null) return;
+        const functions = new Set(), frames = texts(all.buffers[1], true);
         for (let slot = 0; slot < this.slots; slot++) {
             const reply = await this.ask("functions" + slot, "functions", { slot });
             if (reply === null) return;
-            const names = new Texts(reply.buffers[1], reply.buffers[2]).all();
-            const rows = [];
-            for (let i = 0; i < names.length; i++) if (this.search.test(names[i])) rows.push(i);
+            const names = texts(reply.buffers[1], true), rows = [];
+            for (const name of names) functions.add(name);
+            names.forEach((name, i) => this.search.test(shownText(name)) && rows.push(i));
             args[slot ? "base_focus" : "focus"] = rows.join(",");
         }
+        args.focus_names = frames.map((name) => name + "\n").filter((name, i) =>
+            !functions.has(frames[i]) && this.search.test(this.names[i])).join("");
     }
 
     async loadNames() {
         const { json, buffers } = await this.engine.ask("names", "names");
-        this.names = new Texts(buffers[1], buffers[2]).all();
-        this.files = new Texts(buffers[3], buffers[4]).all();
+        this.names = texts(buffers[1]);
+        this.files = texts(buffers[3]);
         this.lineNumbers = new Float64Array(buffers[5]);
         const origins = {}, mapping = new Uint32Array(buffers[6]);
         const category = new Uint32Array(buffers[7]);
@@ -326,7 +335,9 @@ class App {
     openRow(by, rows, row) {
         if (!rows.names[row]) return; /* samples without a thread or label cannot be selected */
         if (by === "thread") this.change({ thread: rows.names[row] });
-        else if (by === "source") this.change({ source: String(rows.ids[row]) });
+        else if (by === "source") {
+            if (rows.ids[row] > 0) this.change({ source: String(rows.ids[row]) });
+        }
         else if (by.startsWith("label:")) this.change({ key: by.slice(6), value: rows.names[row] });
         else if (this.byName.has(rows.names[row])) this.openName(rows.names[row]);
     }

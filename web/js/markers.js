@@ -24,7 +24,7 @@ async function markersOf(app, slot) {
     const { json, buffers: b } = reply, since = timed ? set.from : 0n;
     const [start, end] = [2, 3].map((i) => new BigInt64Array(b[i]));
     const [rows, inThread, code, category] = [1, 4, 5, 6].map((i) => new Uint32Array(b[i]));
-    const data = new Texts(b[7], b[8]).all();
+    const data = texts(b[7]);
     return { all: json.rows, list: Array.from(rows, (row, i) => ({ slot, row, timed,
         name: plain(json.names[code[i]] || "(none)"), data: data[i],
         at: start[i] !== NO_TIME ? Number(start[i] - since) :

@@ -162,8 +162,8 @@ function textColumn(key, title, get, width) {
 /* Rows of a reply to "top". asGiven: names as requests have them. */
 function topRows(reply, app, asGiven) {
     const b = reply.buffers, isDouble = reply.json.double;
-    const rows = { count: reply.json.rows, names: new Texts(b[1], b[2]).all(asGiven),
-        files: new Texts(b[3], b[4]).all(), lines: new Float64Array(b[5]),
+    const rows = { count: reply.json.rows, names: texts(b[1], asGiven),
+        files: texts(b[3]), lines: new Float64Array(b[5]),
         self: amounts(b[6], isDouble), total: amounts(b[7], isDouble) };
     rows.ids = new Float64Array(b[app.base ? 10 : 8]);
     if (app.base) {
@@ -338,7 +338,7 @@ function mergePeek(replies, app, name) {
         ({ count: 0, names: [], self: [], total: [], baseSelf: app.base && [],
             baseTotal: app.base && [], places: new Map() }));
     replies.forEach((reply, slot) => {
-        const b = reply.buffers, names = new Texts(b[1], b[2]).all();
+        const b = reply.buffers, names = texts(b[1]);
         const self = amounts(b[6], reply.json.double), total = amounts(b[7], reply.json.double);
         const relation = new Uint32Array(b[8]), zero = reply.json.double ? 0 : 0n;
         for (let i = 0; i < names.length; i++) {
