@@ -1591,10 +1591,11 @@ typedef struct pcol_selection {
     /* Samples. thread: pattern on the thread's name, or on its tid if it has no name; source: a
      * source's id in digits, or a pattern on its uri; labels: "KEY=VALUE" (equal), "KEY~PATTERN",
      * "KEY!=VALUE", "KEY!~PATTERN" (no value of the key passes, or the sample has none), all of
-     * which must hold. KEY ends at the first = or ~, or at the one after the longest key of the
-     * file that begins so. Numbers are compared by value: 1.0 is 1, -0 is 0. For numbers VALUE may
-     * be a closed range, "1kb:64kb" or "10:20", or one without an end, "64kb:" or ":20"; units are
-     * those of pprof (1 kb is 1024 bytes), and a number without a unit has that of its key's name.
+     * which must hold. KEY ends at the first = or ~; if the text begins with a longer key of the
+     * file, after the longest one. Numbers are compared by value: 1.0 is 1, -0 is 0. For numbers
+     * VALUE may be a closed range, "1kb:64kb" or "10:20", or one without an end, "64kb:" or ":20";
+     * units are those of pprof (1 kb is 1024 bytes), and a number without a unit has that of its
+     * key's name.
      * Traces and amounts of Perun are no labels: they are call stacks and values of samples. */
     const char *thread, *source;
     const char *const *labels;

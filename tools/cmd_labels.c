@@ -112,7 +112,8 @@ static pcol_status test_object(const pcol_table *table, uint64_t row, struct key
 static pcol_status find_members(const pcol_table *table, const uint8_t *is_root, uint64_t nodes,
                                 struct keys *keys, pcol_error *err)
 {
-    enum { NODE_BIG = 6, NODE_OBJECT = 8, NODE_ROW = 13 }; /* the tags of labels: up to 6, and 13 */
+    /* The tags of labels: up to 6, 13, and 8 without members. */
+    enum { NODE_BIG = 6, NODE_OBJECT = 8, NODE_ROW = 13 };
     const pcol_column *parent = pcol_table_column_by_name(table, "parent", NULL);
     const pcol_column *tag = pcol_table_column_by_name(table, "tag", NULL);
     uint64_t object = UINT64_MAX; /* the node before, if it is a member that may be an empty one */

@@ -49,6 +49,7 @@ double request_number(const struct request *r, const char *key, double otherwise
 /* Comma-separated row numbers; *rows is allocated, NULL if the key is absent. */
 pcol_status request_rows(const struct request *r, const char *key, uint32_t **rows, size_t *count,
                          pcol_error *err);
+
 struct answer_tracks;
 
 struct answer {
@@ -61,7 +62,7 @@ struct answer {
     struct bytes buffers[REPLY_BUFFERS]; /* [0]: JSON */
     size_t count;
     struct bytes reply;
-    struct bytes key; /* of labels: of the last request_by() */
+    struct bytes key; /* C string of the last request_by() by label, or of the last "peek" */
 };
 
 /* The kind of rows: "function", "file", "line", ..., "thread", "source", "label:KEY". *label is

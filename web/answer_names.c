@@ -19,7 +19,6 @@ int escaped_byte(const char *text, size_t size)
 {
     int high = size >= 4 && memcmp(text, "\\x", 2) == 0 ? hex_digit(text[2]) : -1;
     int low = high >= 0 ? hex_digit(text[3]) : -1;
-
     int byte = 16 * high + low;
 
     return low >= 0 && (byte < 0x20 || byte >= 0x7f || byte == '\\') ? byte : -1;
@@ -38,6 +37,7 @@ static void add_unescaped(struct bytes *b, const char *shown, size_t size)
 pcol_status answer_name(struct bytes *b, const char *shown, pcol_str *name, pcol_error *err)
 {
     b->used = 0;
+    b->failed = PCOL_OK; /* of an earlier name */
     add_unescaped(b, shown, strlen(shown));
     *name = (pcol_str){"", b->used};
     bytes_add(b, "", 1);

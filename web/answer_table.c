@@ -151,6 +151,7 @@ pcol_status answer_peek(answer *a, const struct request *r, pcol_error *err)
     pcol_peek_options options = PCOL_INIT(pcol_peek_options);
     options.flags = PCOL_PEEK_WHOLE;
     a->key.used = 0;
+    a->key.failed = PCOL_OK;
     bytes_add(&a->key, frame.name.data, frame.name.size);
     bytes_add(&a->key, "", 1);
     if (status == PCOL_OK && a->key.failed != PCOL_OK)
