@@ -92,11 +92,10 @@ pcol_status request_by(answer *a, const struct request *r, pcol_by *by, const ch
     return pcol_error_set(err, PCOL_E_ARGUMENT, 0, "unknown kind of rows");
 }
 
-void answer_text(answer *a, size_t first, pcol_str text)
+void answer_text(answer *a, size_t buffer, pcol_str text)
 {
-    bytes_utf8(&a->buffers[first], text);
-    bytes_text(&a->buffers[first], "\n");
-    bytes_u32(&a->buffers[first + 1], (uint32_t)a->buffers[first].used);
+    bytes_utf8(&a->buffers[buffer], text);
+    bytes_text(&a->buffers[buffer], "\n");
 }
 
 answer *answer_new(void)
@@ -126,6 +125,8 @@ void answer_free(answer *a)
         free(a->buffers[i].data);
     free(a->reply.data);
     free(a->key.data);
+    for (int i = 0; i < 2; i++)
+        free(a->type[i].data);
     free(a);
 }
 

@@ -62,7 +62,8 @@ struct answer {
     struct bytes buffers[REPLY_BUFFERS]; /* [0]: JSON */
     size_t count;
     struct bytes reply;
-    struct bytes key; /* C string of the last request_by() by label, or of the last "peek" */
+    struct bytes key;     /* C string of the last request_by() by label, or of the last "peek" */
+    struct bytes type[2]; /* name and unit of the last sample type of a request */
 };
 
 /* The kind of rows: "function", "file", "line", ..., "thread", "source", "label:KEY". *label is
@@ -97,8 +98,8 @@ pcol_status answer_split_names(struct bytes *b, const char *shown, pcol_str **na
 pcol_status answer_check_word(pcol_str text, pcol_error *err);
 /* The byte of \xNN at the start of a text, -1 if there is none. */
 int escaped_byte(const char *text, size_t size);
-/* Append a text and its end to the buffers [first, first + 2). */
-void answer_text(answer *a, size_t first, pcol_str text);
+/* Append a text and its end, a line feed. */
+void answer_text(answer *a, size_t buffer, pcol_str text);
 /* Append boxes to the buffers from 1 on. */
 void answer_boxes(answer *a, const pcol_box *boxes, size_t count);
 void answer_tracks_free(struct answer_tracks *tracks);

@@ -344,7 +344,6 @@ static pcol_status add_data(answer *a, const struct datum *data, size_t count, u
         bytes_text(out, text.size < whole ? "\xe2\x80\xa6" : "");
     }
     bytes_text(out, "\n");
-    bytes_u32(&a->buffers[8], (uint32_t)out->used);
     return status;
 }
 
@@ -392,6 +391,6 @@ pcol_status answer_markers(answer *a, const struct request *r, pcol_error *err)
     bytes_text(json, "}");
     close_selection(&s);
     free(data);
-    a->count = 9;
+    a->count = 8;
     return status;
 }

@@ -7,7 +7,7 @@
 
 /* Buffers of both: 1 to 5 names, files, lines; self and total, of a comparison also the base's;
  * then ids of threads or sources, or relations. */
-enum { NAMES = 1, FILES = 3, LINES = 5, AMOUNTS = 6 };
+enum { NAMES = 1, FILES, LINES, AMOUNTS };
 
 static const pcol_column *find(const pcol_result *result, const char *name)
 {
@@ -19,7 +19,7 @@ static uint64_t row_count(const pcol_result *result)
     return pcol_table_rows(pcol_result_table(result));
 }
 
-static pcol_status put_texts(answer *a, size_t first, const pcol_result *result, const char *name,
+static pcol_status put_texts(answer *a, size_t buffer, const pcol_result *result, const char *name,
                              pcol_error *err)
 {
     const pcol_column *column = find(result, name);
@@ -30,7 +30,7 @@ static pcol_status put_texts(answer *a, size_t first, const pcol_result *result,
         int valid = 0;
         if (column != NULL)
             status = pcol_column_str(column, row, &text, &valid, err);
-        answer_text(a, first, valid ? text : (pcol_str){"", 0});
+        answer_text(a, buffer, valid ? text : (pcol_str){"", 0});
     }
     return status;
 }

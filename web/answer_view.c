@@ -27,26 +27,29 @@ static void select_range(const struct request *r, int slot, pcol_selection *sele
     }
 }
 
-static pcol_str get_text(const struct request *r, const char *key)
+/* "" if a request has no such text */
+static const char *get_text(const struct request *r, const char *key)
 {
     const char *text = request_text(r, key);
 
-    return text != NULL ? (pcol_str){text, strlen(text)} : (pcol_str){"", 0};
+    return text != NULL ? text : "";
 }
 
 /* The sample type of a request; by default one of both profiles. *exact: `type`, or NULL for the
  * default of the only one. */
-static pcol_status select_type(const answer *a, const struct request *r, pcol_sample_type *type,
+static pcol_status select_type(answer *a, const struct request *r, pcol_sample_type *type,
                                const pcol_sample_type **exact, pcol_error *err)
 {
     int is_default;
     int is_given = request_text(r, "type") != NULL;
 
     *exact = is_given || a->file[ANSWER_BASE] != NULL ? type : NULL;
-    *type = (pcol_sample_type){get_text(r, "type"), get_text(r, "unit"),
-                               (uint32_t)request_integer(r, "ordinal", 0)};
-    if (is_given || *exact == NULL)
-        return PCOL_OK;
+    *type = (pcol_sample_type){.ordinal = (uint32_t)request_integer(r, "ordinal", 0)};
+    if (is_given || *exact == NULL) {
+        pcol_status status = answer_name(&a->type[0], get_text(r, "type"), &type->type, err);
+        return status == PCOL_OK ? answer_name(&a->type[1], get_text(r, "unit"), &type->unit, err)
+                                 : status;
+    }
     const pcol_file *base = a->file[ANSWER_BASE];
     return pcol_query_shared_type(&base, 1, a->file[ANSWER_NEW], NULL, type, &is_default, err);
 }
@@ -320,11 +323,11 @@ pcol_status answer_names(answer *a, const struct request *r, pcol_error *err)
         if (status != PCOL_OK)
             break;
         answer_text(a, 1, frame.name);
-        answer_text(a, 3, file);
-        bytes_f64(&a->buffers[5], frame.flags & PCOL_VIEW_FRAME_HAS_LINE ? (double)frame.line : -1);
-        bytes_u32(&a->buffers[8], code);
-        bytes_u32(&a->buffers[6], module);
-        bytes_u32(&a->buffers[7], category);
+        answer_text(a, 2, file);
+        bytes_f64(&a->buffers[3], frame.flags & PCOL_VIEW_FRAME_HAS_LINE ? (double)frame.line : -1);
+        bytes_u32(&a->buffers[4], module);
+        bytes_u32(&a->buffers[5], category);
+        bytes_u32(&a->buffers[6], code);
     }
     bytes_text(json, "{");
     bytes_member(json, "frames", (int64_t)info.frame_count);
@@ -333,7 +336,7 @@ pcol_status answer_names(answer *a, const struct request *r, pcol_error *err)
     if (status == PCOL_OK)
         status = answer_put_texts(json, a->file[0], "categories", "name", err);
     bytes_text(json, "}");
-    a->count = 9;
+    a->count = 7;
     return status;
 }
 
@@ -361,7 +364,7 @@ pcol_status answer_functions(answer *a, const struct request *r, pcol_error *err
     }
     pcol_names_free(names);
     bytes_text(&a->buffers[0], "{}");
-    a->count = 3;
+    a->count = 2;
     return status;
 }
 
@@ -394,7 +397,7 @@ pcol_status answer_values(answer *a, const struct request *r, pcol_error *err)
     pcol_result_free(result);
     pcol_query_free(query);
     bytes_text(&a->buffers[0], "{}");
-    a->count = 3;
+    a->count = 2;
     return status;
 }
 

@@ -144,14 +144,14 @@ class App {
     async loadNames() {
         const { json, buffers } = await this.engine.ask("names", "names");
         this.names = texts(buffers[1]);
-        this.files = texts(buffers[3]);
-        this.lineNumbers = new Float64Array(buffers[5]);
-        const origins = {}, mapping = new Uint32Array(buffers[6]);
-        const category = new Uint32Array(buffers[7]);
+        this.files = texts(buffers[2]);
+        this.lineNumbers = new Float64Array(buffers[3]);
+        const origins = {}, mapping = new Uint32Array(buffers[4]);
+        const category = new Uint32Array(buffers[5]);
         for (let i = 0; i < this.names.length; i++)
             origins[this.names[i]] = [json.mappings[mapping[i]] || "",
                 json.categories[category[i]] || ""];
-        this.palette = new Palette(this.names, this.files, origins, new Uint32Array(buffers[8]));
+        this.palette = new Palette(this.names, this.files, origins, new Uint32Array(buffers[6]));
         this.byName = new Map();
         for (let i = this.names.length - 1; i >= 0; i--) this.byName.set(this.names[i], i);
         fillColours(this, json);

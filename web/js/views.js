@@ -163,12 +163,12 @@ function textColumn(key, title, get, width) {
 function topRows(reply, app, asGiven) {
     const b = reply.buffers, isDouble = reply.json.double;
     const rows = { count: reply.json.rows, names: texts(b[1], asGiven),
-        files: texts(b[3]), lines: new Float64Array(b[5]),
-        self: amounts(b[6], isDouble), total: amounts(b[7], isDouble) };
-    rows.ids = new Float64Array(b[app.base ? 10 : 8]);
+        files: texts(b[2]), lines: new Float64Array(b[3]),
+        self: amounts(b[4], isDouble), total: amounts(b[5], isDouble) };
+    rows.ids = new Float64Array(b[app.base ? 8 : 6]);
     if (app.base) {
-        rows.baseSelf = amounts(b[8], isDouble);
-        rows.baseTotal = amounts(b[9], isDouble);
+        rows.baseSelf = amounts(b[6], isDouble);
+        rows.baseTotal = amounts(b[7], isDouble);
     }
     return rows;
 }
@@ -339,8 +339,8 @@ function mergePeek(replies, app, name) {
             baseTotal: app.base && [], places: new Map() }));
     replies.forEach((reply, slot) => {
         const b = reply.buffers, names = texts(b[1]);
-        const self = amounts(b[6], reply.json.double), total = amounts(b[7], reply.json.double);
-        const relation = new Uint32Array(b[8]), zero = reply.json.double ? 0 : 0n;
+        const self = amounts(b[4], reply.json.double), total = amounts(b[5], reply.json.double);
+        const relation = new Uint32Array(b[6]), zero = reply.json.double ? 0 : 0n;
         for (let i = 0; i < names.length; i++) {
             const rows = parts[relation[i]];
             if (!rows.places.has(names[i])) {
