@@ -21,8 +21,8 @@ pcol_status pci_trace_thread(struct pci_trace *t, uint32_t pid, uint32_t tid, ui
     if (found)
         return PCOL_OK;
     PCI_TRY(PCI_GROW(t->threads, t->thread_capacity, (size_t)*thread + 1, err));
-    t->threads[*thread] =
-        (struct pci_trace_thread){.pid = pid, .tid = tid, .name = PCOL_NONE, .open = PCOL_NONE};
+    t->threads[*thread] = (struct pci_trace_thread){
+        .pid = pid, .tid = tid, .name = PCOL_NONE, .open = PCOL_NONE, .last = INT64_MIN};
     return PCOL_OK;
 }
 
