@@ -6,6 +6,7 @@
  */
 #include "model/types.h"
 
+#include "json/number.h"
 #include "model/memory.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
@@ -721,10 +722,13 @@ pcol_status pci_types_to_integer(int64_t bits, int is_double, const struct pci_i
         memcpy(&number, &bits, sizeof number);
     number *= form->scale;
     double rounded = round(number);
-    if (!is_double || !(rounded >= -0x1p63 && rounded < 0x1p63)) /* false for NaN */
+    if (!is_double || !(rounded >= -0x1p63 && rounded < 0x1p63)) { /* false for NaN */
+        char text[PCI_NUMBER_SIZE];
+        pci_number_format(number, text);
         return pci_fail_cell(err, PCOL_E_LOSS, "samples", NULL, row,
-                             "%s cannot hold the value %g: its numbers have 64 bits", form->format,
-                             number);
+                             "%s cannot hold the value %s: its numbers have 64 bits", form->format,
+                             text);
+    }
     *fraction |= fabs(rounded - number) > error * fabs(number);
     *whole = (int64_t)rounded;
     return PCOL_OK;
