@@ -4,10 +4,12 @@ from __future__ import annotations
 import builtins
 import inspect
 import os
+import re
 import stat
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from typing import IO, Any, NamedTuple, Union
 
 import numpy as np
@@ -78,13 +80,34 @@ def _warn(notices: list[tuple[int, str, str, str, str]], level: int = 4) -> None
         warnings.warn(warning, stacklevel=level)
 
 
+def _pattern(key: str, pattern: re.Pattern) -> str:
+    if not isinstance(pattern.pattern, str):
+        raise TypeError(f"the pattern of {key!r} must be a string pattern")
+    added = pattern.flags & ~re.compile(pattern.pattern).flags  # to those that its text has
+    if added & ~(re.IGNORECASE | re.DOTALL):
+        raise ValueError(f"the pattern of {key!r} can have the flags IGNORECASE and DOTALL only")
+    return "".join(text for flag, text in ((re.IGNORECASE, "(?i)"), (re.DOTALL, "(?s)"))
+                   if added & flag) + pattern.pattern
+
+
+def _value(key: str, value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if not isinstance(value, (str, Real)):
+        raise TypeError(f"the value of {key!r} must be a string, a number, a bool, a compiled pattern or "
+                        f"a range (low, high), not {type(value).__name__}")
+    return str(value)
+
+
 def _condition(key: str, value: Any) -> str:
-    if hasattr(value, "pattern"):
-        return f"{key}~{value.pattern}"
-    if isinstance(value, tuple):
-        low, high = ("" if bound is None else bound for bound in value)
+    if isinstance(value, re.Pattern):
+        return f"{key}~{_pattern(key, value)}"
+    if isinstance(value, tuple) and len(value) == 2:
+        if value == (None, None):
+            raise ValueError(f"the range of {key!r} needs a bound")
+        low, high = ("" if bound is None else _value(key, bound) for bound in value)
         return f"{key}={low}:{high}"
-    return f"{key}={value}"
+    return f"{key}={_value(key, value)}"
 
 
 def _conditions(given: Any) -> tuple[str, ...]:

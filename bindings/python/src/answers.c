@@ -10,12 +10,16 @@ const char **strings_of(PyObject *tuple, size_t *count)
     if (texts == NULL)
         return (const char **)PyErr_NoMemory();
     *count = (size_t)PyTuple_Size(tuple);
-    for (size_t i = 0; i < *count; i++)
-        if ((texts[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, (Py_ssize_t)i), NULL)) ==
-            NULL) {
-            free(texts);
-            return NULL;
-        }
+    for (size_t i = 0; i < *count; i++) {
+        Py_ssize_t size = 0;
+        texts[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, (Py_ssize_t)i), &size);
+        if (texts[i] != NULL && strlen(texts[i]) == (size_t)size)
+            continue;
+        if (texts[i] != NULL)
+            PyErr_SetString(PyExc_ValueError, "embedded null character");
+        free(texts);
+        return NULL;
+    }
     return texts;
 }
 
@@ -210,7 +214,7 @@ static int add_notes(const queries *q, PyObject *notices)
         int failed;
         if (pcol_query_describe(q->q[i], &info, NULL) != PCOL_OK || info.note == NULL)
             continue;
-        entry = Py_BuildValue("issss", (int)PCOL_NOTICE_SELECTION, "", "", info.note,
+        entry = Py_BuildValue("issNs", (int)PCOL_NOTICE_SELECTION, "", "", text_object(info.note),
                               info.note_option != NULL ? info.note_option : "");
         failed = entry == NULL || PyList_Append(notices, entry) < 0;
         Py_XDECREF(entry);

@@ -20,7 +20,8 @@ static void report(void *context, const pcol_notice *n)
     if (c->notices == NULL || c->raised)
         return;
     PyEval_RestoreThread(c->thread);
-    entry = Py_BuildValue("issss", (int)n->code, n->format, n->subject, n->text, n->option);
+    entry = Py_BuildValue("isNNs", (int)n->code, n->format, text_object(n->subject),
+                          text_object(n->text), n->option);
     if (entry == NULL || PyList_Append(c->notices, entry) < 0)
         c->raised = 1;
     Py_XDECREF(entry);
@@ -68,8 +69,9 @@ int call_end(call *c, pcol_status status, PyObject *path)
         return 0;
     pcol_error_place(&c->err, place, sizeof place);
     error = PyObject_CallFunction(
-        native_error_factory, "ssssOssNNNis", pcol_status_name(status), pcol_status_text(status),
-        c->err.message, place, path == NULL ? Py_None : path, c->err.table, c->err.column,
+        native_error_factory, "ssNNONNNNNis", pcol_status_name(status), pcol_status_text(status),
+        text_object(c->err.message), text_object(place), path == NULL ? Py_None : path,
+        text_object(c->err.table), text_object(c->err.column),
         number(c->err.row, PCOL_POSITION_UNKNOWN), number(c->err.line, 0),
         number(c->err.offset, PCOL_POSITION_UNKNOWN), (int)c->err.os_error, c->err.option);
     if (error != NULL) {

@@ -36,7 +36,7 @@ PyObject *file_tables(PyObject *self, PyObject *args)
         PyObject *name;
         if (model == PCOL_MODEL_FURTHER && pcol_file_table_is_internal(file, i))
             continue;
-        name = texts_string((pcol_str){text, text == NULL ? 0 : strlen(text)});
+        name = text_object(text);
         if (name == NULL || PyList_Append(names, name) != 0)
             Py_CLEAR(names);
         Py_XDECREF(name);
@@ -50,9 +50,10 @@ static PyObject *describe(const pcol_column *column)
     pcol_error err;
     if (pcol_column_describe(column, &info, &err) != PCOL_OK)
         return PyErr_Format(PyExc_ValueError, "%s", err.message);
-    return Py_BuildValue("sszOOzzsK", info.name, pcol_type_name(info.type), info.references,
-                         info.primary_key ? Py_True : Py_False, info.nullable ? Py_True : Py_False,
-                         info.unit, info.documentation, info.encoding,
+    return Py_BuildValue("NsNOONNsK", text_object(info.name), pcol_type_name(info.type),
+                         text_object(info.references), info.primary_key ? Py_True : Py_False,
+                         info.nullable ? Py_True : Py_False, text_object(info.unit),
+                         text_object(info.documentation), info.encoding,
                          (unsigned long long)info.bytes);
 }
 

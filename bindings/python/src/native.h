@@ -101,7 +101,9 @@ int32_t texts_slot(texts *t, pcol_str string);
 int texts_decode(texts *t);
 /* Replace slots by codes. */
 void texts_map(const texts *t, int32_t *codes, size_t count);
+/* A str; bytes that are not UTF-8, as names in files may have, become \xNN. */
 PyObject *texts_string(pcol_str string);
+PyObject *text_object(const char *text); /* None for NULL */
 
 /* ---- columns: (type, values, mask, categories, offsets, is_mapped) */
 

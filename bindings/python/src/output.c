@@ -231,10 +231,10 @@ static int fault(void *context, const pcol_fault *f)
     call *c = faults->c;
     PyObject *entry;
     PyEval_RestoreThread(c->thread);
-    entry = Py_BuildValue("OssNs", f->note ? Py_True : Py_False, f->table, f->column,
-                          f->row == PCOL_POSITION_UNKNOWN ? Py_NewRef(Py_None)
-                                                          : PyLong_FromUnsignedLongLong(f->row),
-                          f->message);
+    entry = Py_BuildValue(
+        "ONNNN", f->note ? Py_True : Py_False, text_object(f->table), text_object(f->column),
+        f->row == PCOL_POSITION_UNKNOWN ? Py_NewRef(Py_None) : PyLong_FromUnsignedLongLong(f->row),
+        text_object(f->message));
     if (entry == NULL || PyList_Append(faults->list, entry) < 0)
         c->raised = 1;
     Py_XDECREF(entry);

@@ -82,6 +82,11 @@ PyObject *texts_string(pcol_str string)
                                 "backslashreplace");
 }
 
+PyObject *text_object(const char *text)
+{
+    return text == NULL ? Py_NewRef(Py_None) : texts_string((pcol_str){text, strlen(text)});
+}
+
 static int decode_one(texts *t, size_t slot)
 {
     PyObject *text = texts_string(t->strings[slot]), *code, *known;

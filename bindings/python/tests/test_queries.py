@@ -1,10 +1,14 @@
 """Queries: a small profile by hand, a real one against the command."""
 import re
+import sys
 
 import pytest
-from conftest import DATA, command
+from conftest import DATA, ROOT, command
 
 import pcol
+
+sys.path.append(str(ROOT / "tests"))
+from pprof_writer import field  # noqa: E402 pylint: disable=wrong-import-position
 
 
 def test_top(folded):
@@ -115,6 +119,47 @@ def test_forms_of_labels():
         assert p.filter(labels=[f"kind!~^{kind}$"]).samples.rows == len(others)
         with pytest.warns(pcol.PcolWarning, match="no sample"):
             assert p.filter(labels=[f"kind={kind}", f"kind!={kind}"]).samples.rows == 0
+
+
+def labelled(*labels, sample_type=b"samples"):
+    """A pprof profile whose sample of the value 3^i has the i-th of (key, text or number)."""
+    texts = [b"", sample_type, b"count", b"main"]
+
+    def text(value):
+        texts.append(value)
+        return len(texts) - 1
+
+    data = field(1, field(1, 1) + field(2, 2))
+    for i, (key, value) in enumerate(labels):
+        is_text = isinstance(value, bytes)
+        label = field(1, text(key)) + field(2 if is_text else 3, text(value) if is_text else value)
+        data += field(2, field(1, 1) + field(2, 3 ** i) + field(3, label))
+    data += field(4, field(1, 1) + field(4, field(1, 1))) + field(5, field(1, 1) + field(2, 3))
+    return pcol.open(data + b"".join(field(6, value) for value in texts), format="pprof")
+
+
+def test_values_of_labels():
+    p = labelled((b"k", b"GET"), (b"k", b"get"), (b"k", b"true"), (b"k", b"a\nb"), (b"n", 2), (b"n", 7))
+    for labels, total in (({"k": re.compile("get", re.IGNORECASE)}, 4), ({"k": re.compile("(?i)get")}, 4),
+                          ({"k": re.compile("get")}, 3), ({"k": "get"}, 3), ({"k": True}, 9),
+                          ({"k": re.compile("a.b", re.DOTALL)}, 27), ({"n": 2}, 81), ({"n": 7.0}, 243),
+                          ({"n": (3, None)}, 243)):
+        assert p.top(labels=labels).total == total, labels
+    for bad, error in ((None, TypeError), (b"get", TypeError), (["get"], TypeError), (("a",), TypeError),
+                       (re.compile(b"get"), TypeError), (re.compile("g e t", re.VERBOSE), ValueError),
+                       (re.compile("^get", re.MULTILINE), ValueError),
+                       ((None, None), ValueError), ("get\0x", ValueError)):
+        with pytest.raises(error):
+            p.top(labels={"k": bad})
+
+
+def test_bytes_that_are_no_text():
+    p = labelled((b"k\xff", b"v\xff"), sample_type=b"c\xff")
+    assert p.label_keys() == ["k\\xff"] and "label.k\\xff" in p.samples
+    assert p.samples["label.k\\xff"].tolist() == ["v\\xff"] and "c\\xff" in repr(p.top())
+    for wrong in ({"labels": ["zz=1"]}, {"by": "label", "label": "zz"}, {"sample_type": "zz"}):
+        with pytest.raises(pcol.ArgumentError, match="xff"):
+            p.top(**wrong)
 
 
 def test_label_keys():
