@@ -15,19 +15,21 @@ profiles_of <- function(...) {
 }
 
 profile_merge <- function(..., sums = NULL, rebase = FALSE, trusted = FALSE) {
+    flags <- flags_of(rebase = rebase, trusted = trusted)
     profiles <- profiles_of(...)
     if (!length(profiles)) stop_usage("profile_merge() needs at least one profile")
     if (isTRUE(sums)) sums <- character()
     if (identical(sums, FALSE)) sums <- NULL
     if (!is.null(sums) && (!is.character(sums) || anyNA(sums))) stop_usage("sums must be TRUE or keys of labels and metadata")
     profile_of(native("merge", lapply(profiles, function(x) state_of(x)$handle), sums,
-                             build_options(rebase = rebase, trusted = trusted)))
+                             do.call(build_options, flags)))
 }
 
 profile_filter <- function(x, ..., drop_labels = FALSE, anonymize = FALSE) {
     x <- as_profile(x)
-    if (!is.character(drop_labels) && !is.logical(drop_labels) || anyNA(drop_labels))
-        stop_usage("drop_labels must be TRUE, FALSE or keys of labels")
+    flags_of(anonymize = anonymize)
+    if (!is.character(drop_labels) && !isTRUE(drop_labels) && !isFALSE(drop_labels) || anyNA(drop_labels))
+        stop_usage("drop_labels must be TRUE, FALSE or keys of labels", argument = "drop_labels")
     keys <- if (is.character(drop_labels)) drop_labels else character()
     profile_of(native("filter", state_of(x)$handle, selection_of(...), isTRUE(drop_labels), keys, anonymize,
                              build_options(), what = state_of(x)$path))
@@ -39,6 +41,7 @@ profile_add_frames <- function(x, root = NULL, leaf = NULL, keep_dropped = FALSE
         if (!is.null(frames) && (!is.character(frames) || anyNA(frames)))
             stop_usage("root and leaf must be \"label:KEY\", \"thread\", \"process\", \"source\" or \"mapping\"")
     }
+    flags_of(keep_dropped = keep_dropped)
     if (!length(c(root, leaf))) stop_usage("root or leaf is needed")
     profile_of(native("add_frames", state_of(x)$handle, as.character(root), as.character(leaf), keep_dropped,
                              build_options(), what = state_of(x)$path))

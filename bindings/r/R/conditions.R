@@ -27,6 +27,28 @@ stop_usage <- function(..., call = sys.call(sys.parent()), argument = NA_charact
     raise(list(status = "E_ARGUMENT", place = "", message = paste0(...), argument = argument), call)
 }
 
+# Arguments that must be TRUE or FALSE, as a list.
+flags_of <- function(..., call = sys.call(sys.parent())) {
+    given <- list(...)
+    for (name in names(given)) {
+        value <- given[[name]]
+        if (!is.logical(value) || length(value) != 1 || is.na(value)) stop_usage(name, " must be TRUE or FALSE", call = call, argument = name)
+    }
+    given
+}
+
+# Arguments that must be one string, or NULL if they are not given, as a list of UTF-8.
+strings_of <- function(..., call = sys.call(sys.parent())) {
+    given <- list(...)
+    for (name in names(given)) {
+        value <- given[[name]]
+        if (is.null(value)) next
+        if (!is.character(value) || length(value) != 1 || is.na(value)) stop_usage(name, " must be one string", call = call, argument = name)
+        given[[name]] <- enc2utf8(value)
+    }
+    given
+}
+
 notice_classes <- c("pcol_warning_input", "pcol_warning_loss", "pcol_warning_target", "pcol_warning_selection")
 
 # The library names members of its structs and flags; arguments here have these names but for the few below.

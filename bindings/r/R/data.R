@@ -8,6 +8,7 @@ KEYS_V2 <- list(
                          references = c("sources", "samples", "samples", "locations", "functions")))
 
 read_profile <- function(path, version = "1.0", ..., dm = has_package("dm")) {
+    flags_of(dm = dm)
     x <- if (inherits(path, "pcol_profile")) path else open_profile(path, ...)
     switch(as.character(version), "1.0" = profile_v1(x), "2.0" = profile_v2(x, dm),
            stop_usage("version must be \"1.0\" or \"2.0\""))

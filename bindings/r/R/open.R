@@ -10,7 +10,7 @@ open_profile <- function(path, format = NULL, lenient = FALSE, trusted = FALSE) 
     if (!raw && !file.exists(path)) {
         raise(list(status = "E_IO", place = "", message = "file not found"), sys.call(), path)
     }
-    options <- list(format = format, lenient = lenient, trusted = trusted, tempdir = tempdir())
+    options <- c(strings_of(format = format), flags_of(lenient = lenient, trusted = trusted), list(tempdir = tempdir()))
     handle <- native("open", if (raw) path else name, name, options, what = if (!raw) path)
     profile_of(handle, if (!raw) path)
 }
@@ -93,6 +93,7 @@ print.pcol_profile <- function(x, ...) {
 
 check_profile <- function(x, strict = FALSE) {
     x <- as_profile(x)
+    flags_of(strict = strict)
     as_table(native("check", state_of(x)$handle, strict, what = state_of(x)$path))
 }
 

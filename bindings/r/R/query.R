@@ -27,13 +27,10 @@ selection_of <- function(..., call = sys.call(sys.parent())) {
         stop_usage("unknown argument ", paste(c(unknown, if (!length(unknown)) "without a name"), collapse = ", "),
                    "; selections: ", paste(SELECTION, collapse = ", "), call = call)
     }
-    for (name in setdiff(names(given), c("labels", "source_metas", "time", "keep_dropped"))) {
-        value <- given[[name]]
-        if (is.null(value)) next
-        if (name == "source" && is.numeric(value)) given$source <- value <- as.character(value)
-        if (!is.character(value) || length(value) != 1 || is.na(value)) stop_usage(name, " must be one string", call = call, argument = name)
-        given[[name]] <- enc2utf8(value)
-    }
+    if (is.numeric(given[["source"]])) given[["source"]] <- as.character(given[["source"]])
+    strings <- setdiff(names(given), c("labels", "source_metas", "time", "keep_dropped"))
+    given[strings] <- do.call(strings_of, c(given[strings], list(call = call)), quote = TRUE)
+    if (!is.null(given$keep_dropped)) flags_of(keep_dropped = given$keep_dropped, call = call)
     for (name in c("labels", "source_metas")) {
         value <- given[[name]]
         if (!is.null(value) && (!is.character(value) || anyNA(value))) stop_usage(name, " must be strings", call = call, argument = name)
@@ -63,17 +60,17 @@ arrange_columns <- function(answer) {
 }
 
 # Columns in use, shares in percent and seconds of an answer.
-finish_answer <- function(answer, n = NULL, amounts = c("self", "total")) {
+finish_answer <- function(answer, n = NULL, amounts = c("self", "total"), call = sys.call(sys.parent())) {
     info <- attr(answer, "info")
     answer <- arrange_columns(answer)
     for (name in intersect(amounts, names(answer))) {
-        share <- if (info$total != 0) 100 * to_double(answer[[name]]) / info$total else NA_real_
+        share <- if (!(info$total %in% 0)) 100 * to_double(answer[[name]]) / info$total else NA_real_
         answer[[paste0(name, "_pct")]] <- share + numeric(length(answer$name))
     }
     if (info$seconds > 0) for (name in intersect(amounts, names(answer)))
         answer[[paste0(name, "_time")]] <- to_double(answer[[name]]) * info$seconds
     answer <- as_table(ids_last(answer))
-    if (!is.null(n)) answer <- head(answer, n)
+    if (!is.null(n)) answer <- head(answer, whole_number(n, "n", call = call))
     attr(answer, "info") <- info
     as_answer(answer)
 }
@@ -116,6 +113,7 @@ ids_last <- function(answer) {
 # The code of `by`; only rows by label or metadata have a key.
 rows_by <- function(by, table, label, call = sys.call(sys.parent())) {
     code <- choose(by, table, "by", call = call)
+    strings_of(label = label, call = call)
     if ((code %in% BY[c("label", "meta")]) == is.null(label))
         stop_usage("label is the key of by = \"label\" and by = \"meta\", which require it", call = call, argument = "label")
     code
@@ -133,7 +131,7 @@ profile_tree <- function(x, by = "function", order = "total", bottom_up = FALSE,
     x <- as_profile(x)
     state <- state_of(x)
     answer <- native("tree", state$handle, selection_of(...), choose(by, BY[1:6], "by"), choose(order, ORDER, "order"),
-                     bottom_up, whole_number(max_depth, "max_depth"), has_package("bit64"), what = state$path)
+                     flags_of(bottom_up = bottom_up)$bottom_up, whole_number(max_depth, "max_depth"), has_package("bit64"), what = state$path)
     answer$name[1] <- "<all>"
     answer$parent <- answer$parent + 1L
     answer$end <- answer$frame_id <- NULL
@@ -154,15 +152,15 @@ profile_diff <- function(base, new, by = "function", order = "self", normalize =
     if (!length(bases)) stop_usage("profile_diff() needs a base")
     new <- as_profile(new)
     answer <- native("diff", lapply(bases, function(b) state_of(b)$handle), state_of(new)$handle, selection_of(...), rows_by(by, BY, label), label,
-                     normalize, choose(order, ORDER, "order"), has_package("bit64"), what = state_of(new)$path)
+                     flags_of(normalize = normalize)$normalize, choose(order, ORDER, "order"), has_package("bit64"), what = state_of(new)$path)
     totals <- attr(answer, "totals")
     info <- attr(answer, "info")
     answer <- arrange_columns(answer)
-    share <- function(values, total) if (total != 0) 100 * to_double(values) / total else rep(NA_real_, length(values))
+    share <- function(values, total) if (!(total %in% 0)) 100 * to_double(values) / total else rep(NA_real_, length(values))
     answer$self_pct_base <- share(answer$self_base, totals[1])
     answer$self_pct_new <- share(answer$self_new, totals[2])
     answer <- as_table(ids_last(answer))
-    if (!is.null(n)) answer <- head(answer, n)
+    if (!is.null(n)) answer <- head(answer, whole_number(n, "n"))
     attr(answer, "info") <- info
     attr(answer, "totals") <- totals
     as_answer(answer)
@@ -174,9 +172,11 @@ profile_flame <- function(x, file = NULL, base = NULL, inverted = FALSE, reverse
     state <- state_of(x)
     if (!is.numeric(min_width) || length(min_width) != 1 || is.na(min_width)) stop_usage("min_width must be one number", argument = "min_width")
     other <- if (!is.null(base)) list(state_of(as_profile(base))$handle)
-    path <- if (!is.null(file)) enc2utf8(path.expand(file))
-    answer <- native("flame", state$handle, selection_of(...), other, inverted, reverse, whole_number(width, "width"),
-                     as.double(min_width), if (is.null(title)) NULL else enc2utf8(title), path, overwrite,
+    strings <- strings_of(file = file, title = title)
+    flags <- flags_of(inverted = inverted, reverse = reverse, overwrite = overwrite)
+    path <- if (!is.null(file)) path.expand(strings$file)
+    answer <- native("flame", state$handle, selection_of(...), other, flags$inverted, flags$reverse, whole_number(width, "width"),
+                     as.double(min_width), strings$title, path, flags$overwrite,
                      has_package("bit64"), what = state$path)
     if (!is.null(path)) return(invisible(file))
     names(answer) <- sub("_px$", "", names(answer))
@@ -211,7 +211,7 @@ plot.pcol_profile <- function(x, ..., viewer = FALSE, main = NULL) {
     labels <- boxes$name[wide]
     fit <- pmax(1, floor(nchar(labels) * boxes$width[wide] / (strwidth(labels) + 1)))
     labels <- ifelse(fit < nchar(labels), substr(labels, 1, pmax(1, fit - 2)), labels)
-    text(boxes$x[wide], boxes$depth[wide] + 0.5, labels, adj = c(-0.05, 0.5), cex = 0.8)
+    if (any(wide)) text(boxes$x[wide], boxes$depth[wide] + 0.5, labels, adj = c(-0.05, 0.5), cex = 0.8)
     if (is.null(main)) main <- paste0(info$type, "/", info$unit, ", total ", format(info$selected, big.mark = ","))
     title(main)
     invisible(x)

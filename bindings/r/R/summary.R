@@ -86,7 +86,7 @@ summary_of_top <- function(x, ...) {
     if (info$seconds > 0) table <- cbind(table, self.time = top$self_time, total.time = top$total_time)
     rownames(table) <- make.unique(as.character(or_else(top$name, "<unknown>")))
     total_first <- c("total", "total.pct", "self", "self.pct", intersect(c("total.time", "self.time"), names(table)))
-    structure(list(by.self = table[table$self != 0, , drop = FALSE],
+    structure(list(by.self = table[!(table$self %in% 0), , drop = FALSE],
                    by.total = table[order(-abs(table$total), -abs(table$self)), total_first, drop = FALSE],
                    sample.type = paste0(info$type, "/", info$unit), total = info$total), class = "pcol_summary")
 }

@@ -26,11 +26,12 @@ write_profile <- function(x, path, format = NULL, overwrite = FALSE, compress = 
                           keep_dropped = FALSE, fail_on_loss = FALSE) {
     x <- as_profile(x)
     if (!is.character(path) || length(path) != 1 || is.na(path)) stop_usage("path must be one file name")
-    if (is.null(format)) format <- format_of_path(path)
+    options <- c(strings_of(sample_type = sample_type), flags_of(keep_dropped = keep_dropped, fail_on_loss = fail_on_loss))
+    flags_of(overwrite = overwrite)
+    format <- if (is.null(format)) format_of_path(path) else strings_of(format = format)$format
     compression <- choose(compress, COMPRESS, "compress")
     if (compression == 0L && grepl("[.]gz$", path, ignore.case = TRUE)) compression <- 2L
-    options <- list(sample_type = sample_type, compress = compression, keep_dropped = keep_dropped, fail_on_loss = fail_on_loss,
-                    write_flags = choose(write, WRITE, "write"), tempdir = tempdir())
+    options <- c(options, list(compress = compression, write_flags = choose(write, WRITE, "write"), tempdir = tempdir()))
     native("export", state_of(x)$handle, format, enc2utf8(path.expand(path)), overwrite, options, what = path)
     invisible(path)
 }

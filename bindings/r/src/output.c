@@ -40,7 +40,7 @@ SEXP op_export(struct call *c, SEXP args)
     pcol_sink sink;
     if (!file || !open_output(c, path, arg(args, 3), &sink))
         return R_NilValue;
-    if (strcmp(format, "pcol") == 0) {
+    if (format && strcmp(format, "pcol") == 0) {
         write_pcol(c, file, options, sink);
     } else {
         pcol_export_options o = PCOL_INIT(pcol_export_options);

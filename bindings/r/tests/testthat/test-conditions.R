@@ -146,3 +146,40 @@ test_that("a stack of more frames than a vector holds is an error", {
     expect_error(read_profile(path), "more than 2147483647 frames")
     expect_error(summary(p), "implausibly many inlined calls")
 })
+
+test_that("arguments of another type are errors, not the default", {
+    x <- data_file("cpu.pb.gz")
+    p <- open_profile(x)
+    refused <- function(expr, name) {
+        error <- tryCatch(expr, error = identity)
+        expect_s3_class(error, "pcol_e_argument")
+        expect_identical(error$argument, name)
+    }
+    folded <- function() tempfile(fileext = ".folded")
+    for (value in list(NA, "yes", c(FALSE, TRUE), logical(0), NULL, list(TRUE), 1)) {
+        refused(profile_filter(p, anonymize = value), "anonymize")
+        refused(write_profile(p, folded(), fail_on_loss = value), "fail_on_loss")
+        refused(write_profile(p, folded(), overwrite = value), "overwrite")
+        refused(profile_merge(p, rebase = value), "rebase")
+        refused(profile_tree(p, bottom_up = value), "bottom_up")
+        refused(profile_diff(p, p, normalize = value), "normalize")
+        refused(profile_flame(p, inverted = value), "inverted")
+        refused(check_profile(p, strict = value), "strict")
+        refused(open_profile(x, lenient = value), "lenient")
+        if (!is.null(value)) refused(profile_top(p, keep_dropped = value), "keep_dropped")
+    }
+    refused(profile_filter(p, drop_labels = c(TRUE, FALSE)), "drop_labels")
+    for (value in list(NA, NA_character_, 1, factor("samples"), character(), c("cpu", "samples"), TRUE)) {
+        refused(write_profile(p, folded(), sample_type = value), "sample_type")
+        refused(write_profile(p, folded(), format = value), "format")
+        refused(open_profile(x, format = value), "format")
+        refused(profile_top(p, by = "label", label = value), "label")
+        refused(profile_flame(p, title = value), "title")
+        refused(profile_flame(p, file = value), "file")
+        if (!identical(value, 1)) refused(profile_top(p, source = value), "source")
+    }
+    for (value in list(-1, NA, 1.5, "2", c(1, 2))) {
+        refused(profile_top(p, n = value), "n")
+        refused(profile_diff(p, p, n = value), "n")
+    }
+})

@@ -133,3 +133,17 @@ test_that("errors have the call of the user", {
     expect_identical(call(profile_top(p, focus = "(")), "profile_top")
     expect_identical(call(p$nothing), "$.pcol_profile")
 })
+
+test_that("a total that is not a number has shares that are none", {
+    answer <- finish_answer(structure(list(name = c("f", "g"), self = c(NaN, 1), total = c(NaN, 1)),
+                                      info = list(total = NaN, seconds = 0)))
+    expect_identical(answer$self_pct, c(NaN, NaN))
+    expect_identical(nrow(answer), 2L)
+})
+
+test_that("profiles without samples are plotted", {
+    grDevices::pdf(NULL)
+    on.exit(grDevices::dev.off())
+    p <- open_profile(rprof())
+    expect_identical(plot(p), p)
+})
