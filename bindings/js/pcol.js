@@ -144,6 +144,50 @@ function store(bytes) {
     return at;
 }
 
+/* ---- options ---- */
+
+const isText = (value) => typeof value === "string";
+const isWhole = (value) => typeof value === "bigint" ? value >= 0n
+    : Number.isSafeInteger(value) && value >= 0;
+const isCount = (value) => isWhole(value) && value <= 0x7fffffff;
+const isList = (value, holds) => Array.isArray(value) && value.every(holds);
+const isTime = (value) => typeof value === "number" && !Number.isNaN(value);
+const KINDS = {
+    text: [isText, "a string"],
+    texts: [(value) => isList(value, isText), "an array of strings"],
+    flag: [(value) => typeof value === "boolean", "true or false"],
+    count: [isCount, "a whole number from 0 to 2147483647"],
+    size: [isWhole, "a whole number from 0"],
+    source: [(value) => isText(value) || isCount(value), "an id or a string"],
+    time: [(value) => isList(value, isTime) && value.length === 2, "two numbers of milliseconds"],
+    profile: [(value) => value instanceof Profile, "a profile"],
+    action: [(value) => typeof value === "function", "a function"],
+};
+const OPTIONS = new Map(Object.entries({ archive: "flag", base: "profile", bottomUp: "flag",
+    by: "text", collapseIdle: "flag", columns: "texts", compress: "text", depth: "count",
+    expandIdle: "flag", focus: "text", from: "text", hide: "text", ignore: "text",
+    keepDropped: "flag", labels: "texts", lenient: "flag", maxInput: "size", model: "text",
+    name: "text", normalize: "flag", onNotice: "action", order: "text", plain: "flag",
+    reverse: "flag", sampleType: "text", show: "text", source: "source", thread: "text",
+    time: "time", title: "text", trusted: "flag", uri: "text", width: "count" }));
+
+/* E_ARGUMENT for a value that is not of the kind; undefined and null are of any. */
+function checkValue(name, value, kind) {
+    const [holds, what] = KINDS[kind];
+    if (value !== undefined && value !== null && !holds(value))
+        throw new PcolError("E_ARGUMENT", `${name} must be ${what}`);
+}
+
+/* An object of options may be shared by calls that use different ones. */
+function checkOptions(options) {
+    for (const [name, value] of Object.entries(options)) {
+        if (!OPTIONS.has(name))
+            throw new PcolError("E_ARGUMENT",
+                `unknown option ${name}; options: ${[...OPTIONS.keys()].join(", ")}`);
+        checkValue(name, value, OPTIONS.get(name));
+    }
+}
+
 /* Options as KEY NUL VALUE NUL ... `run` gets their address and size. */
 function withRequest(entries, run) {
     let text = "";
@@ -166,6 +210,8 @@ function withRequest(entries, run) {
 
 /* The same for one text that ends in NUL. */
 function withText(text, run) {
+    if (!isText(text) || text.includes("\0"))
+        throw new PcolError("E_ARGUMENT", "a name must be a string without a NUL character");
     const at = store(utf8.encode(`${text}\0`));
     try {
         return run(at);
@@ -204,8 +250,14 @@ function takeNotices(options) {
 
 /* ---- input ---- */
 
+const LAST = 2n ** 63n - 1n;
+
+/* Times beyond 64 bits, which may be infinite, become the last ones. */
 function nanoseconds(ms) {
-    return ms === undefined ? undefined : BigInt(Math.round(ms * 1e6));
+    if (ms === undefined)
+        return undefined;
+    const ns = Math.round(ms * 1e6);
+    return ns >= 2 ** 63 ? LAST : ns <= -(2 ** 63) ? -LAST - 1n : BigInt(ns);
 }
 
 async function bytesOf(input) {
@@ -230,6 +282,7 @@ async function bytesOf(input) {
 }
 
 function importEntries(input, options) {
+    checkOptions(options);
     const name = options.name ?? (typeof input === "string" ? input : input?.name);
     return [["name", name], ["from", options.from], ["uri", options.uri],
         ["lenient", options.lenient], ["collapseIdle", options.collapseIdle],
@@ -429,6 +482,7 @@ export class Profile {
         this.#held = null;
     }
     #ask(kind, options, entries, base, use) {
+        checkOptions(options);
         const file = this.#file(), other = base ? base.#file() : 0;
         const all = [["kind", kind], ["by", options.by], ["order", options.order],
             ...entries, ...selectionEntries(options)];
@@ -460,10 +514,12 @@ export class Profile {
     }
     /** Callers and callees of a function. */
     peek(name, options = {}) {
+        checkValue("name", name ?? NaN, "text");
         return this.#ask("peek", options, [["function", name]], null, this.#read);
     }
     /** What changed from `base` to this profile. */
     diff(base, options = {}) {
+        checkValue("base", base ?? NaN, "profile");
         return this.#ask("diff", options, [["normalize", options.normalize]], base, this.#read);
     }
     /** A flame graph as SVG; with a base, one that is coloured by change. */
@@ -494,6 +550,7 @@ export class Profile {
     }
     /** A table: all columns, or those of options.columns. */
     table(name, options = {}) {
+        checkOptions(options);
         const file = this.#file(), number = modelNumber(options.model ?? "v2");
         const table = withText(name, (at) => call("toolkit_table", file, number, at));
         if (!table)
@@ -502,8 +559,11 @@ export class Profile {
     }
     /** The profile in another format, as bytes. */
     unpack(format, options = {}) {
+        checkOptions(options);
+        checkValue("format", format ?? NaN, "text");
+        checkValue("source", options.source, "count");
         const compress = COMPRESS[options.compress ?? "auto"];
-        if (!compress)
+        if (!isText(compress))
             throw new PcolError("E_ARGUMENT", "compress: use auto, none or gzip");
         const file = this.#file();
         const at = withRequest([["to", format], ["compress", compress],

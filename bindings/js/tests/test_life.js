@@ -16,6 +16,8 @@ test("errors have status, message and place", async () => {
     await assert.rejects(pcol.open(7), { status: "E_ARGUMENT" });
     await assert.rejects(pcol.open(demo, { from: "no" }), { status: "E_NOT_FOUND" });
     await assert.rejects(pcol.open(demo, { name: "a\0b" }), { status: "E_ARGUMENT" });
+    for (const options of [{ lenient: "no" }, { from: 1 }, { maxInput: "1e9" }, { maxInput: -1 }, { trust: true }])
+        await assert.rejects(pcol.open(demo, options), { status: "E_ARGUMENT" });
     await assert.rejects(pcol.open(demo, { maxInput: 100 }), { status: "E_LIMIT" });
     await assert.rejects(pcol.open(Buffer.from("main;f x\n"), { from: "folded" }),
         (error) => error.status === "E_SYNTAX" && /^1:/.test(error.place));
@@ -26,6 +28,30 @@ test("errors have status, message and place", async () => {
         [() => profile.top({ sampleType: "no" }), "E_ARGUMENT"],
         [() => profile.unpack("no"), "E_NOT_FOUND"],
         [() => profile.unpack("folded", { compress: "xz" }), "E_ARGUMENT"],
+        [() => profile.unpack("folded", { compress: "toString" }), "E_ARGUMENT"],
+        [() => profile.unpack("folded", { source: "1" }), "E_ARGUMENT"],
+        [() => profile.unpack("folded", { source: 1.5 }), "E_ARGUMENT"],
+        [() => profile.unpack(null), "E_ARGUMENT"],
+        [() => profile.top({ sampletype: "samples" }), "E_ARGUMENT"],
+        [() => profile.top({ sampleType: 0 }), "E_ARGUMENT"],
+        [() => profile.top({ labels: "k=v" }), "E_ARGUMENT"],
+        [() => profile.top({ labels: [null] }), "E_ARGUMENT"],
+        [() => profile.top({ labels: ["k=v\0w"] }), "E_ARGUMENT"],
+        [() => profile.top({ time: [5] }), "E_ARGUMENT"],
+        [() => profile.top({ time: [undefined, 5] }), "E_ARGUMENT"],
+        [() => profile.top({ time: [NaN, 5] }), "E_ARGUMENT"],
+        [() => profile.top({ keepDropped: 0 }), "E_ARGUMENT"],
+        [() => profile.tree({ bottomUp: "no" }), "E_ARGUMENT"],
+        [() => profile.tree({ depth: -1 }), "E_ARGUMENT"],
+        [() => profile.tree({ depth: 2 ** 32 }), "E_ARGUMENT"],
+        [() => profile.flame({ width: "wide" }), "E_ARGUMENT"],
+        [() => profile.flame({ base: {} }), "E_ARGUMENT"],
+        [() => profile.flame({ title: "a\0b" }), "E_ARGUMENT"],
+        [() => profile.diff(null), "E_ARGUMENT"],
+        [() => profile.peek(undefined), "E_ARGUMENT"],
+        [() => profile.table("samples\0x"), "E_ARGUMENT"],
+        [() => profile.table("samples", { columns: "id" }), "E_ARGUMENT"],
+        [() => profile.pack({ plain: 1 }), "E_ARGUMENT"],
         [() => profile.check("deep"), "E_ARGUMENT"]])
         assert.throws(call, { status });
     profile.close();
