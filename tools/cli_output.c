@@ -529,6 +529,8 @@ int cli_out_complete(struct cli_out *out, int code)
     pcol_error err;
 
     cli_out_flush(out);
+    if (code == CLI_OK && out->code != CLI_CLOSED)
+        code = out->code;
     if (code != CLI_OK || out->code != 0 || out->file == NULL)
         return code;
     return pcol_output_complete(out->file, &err) == PCOL_OK ? CLI_OK
