@@ -191,6 +191,7 @@ flame_colour <- function(names) {
 }
 
 plot.pcol_profile <- function(x, ..., viewer = FALSE, main = NULL) {
+    flags_of(viewer = viewer)
     if (viewer) {
         file <- tempfile("pcol-", fileext = ".svg")
         profile_flame(x, file, title = main, ...)

@@ -1,6 +1,8 @@
 # record.R - recording a profile, and showing it in profvis and knitr
 
 profile_run <- function(expr, interval = 0.01, memory = TRUE, gc = TRUE, lines = TRUE, file = NULL, ...) {
+    if (!is.numeric(interval) || length(interval) != 1 || is.na(interval) || interval <= 0) # Rprof() ends R
+        stop_usage("interval must be one number of seconds above 0", argument = "interval")
     path <- if (is.null(file)) tempfile("pcol-", fileext = ".Rprof") else file
     if (is.null(file)) on.exit(unlink(path), add = TRUE)
     Rprof(path, interval = interval, memory.profiling = memory, gc.profiling = gc, line.profiling = lines, ...)

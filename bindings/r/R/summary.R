@@ -7,7 +7,9 @@ summary.pcol_profile <- function(object, lines = c("hide", "show", "both"), memo
     segments <- read_columns(state, "physical", "rprof_segments")
     is_rprof <- length(segments$source) && all(object$sources$source_type %in% "rprof")
     if (!is_rprof || ...length()) {
-        if (lines != "hide" && is_rprof) stop_usage("lines does not go with a selection; use profile_top(by = \"srcline\", ...)")
+        if (lines != "hide" || memory != "none")
+            stop_usage(if (lines != "hide") "lines" else "memory", " is of a whole Rprof profile; profile_top() answers by = \"srcline\" and ",
+                       "sample_type = \"memory\" of any")
         return(summary_of_top(object, ...))
     }
     if (lines != "hide" && !isTRUE(any(segments$line))) stop_usage("the profile has no lines; record it with line.profiling = TRUE")

@@ -30,8 +30,16 @@ write_profile <- function(x, path, format = NULL, overwrite = FALSE, compress = 
     flags_of(overwrite = overwrite)
     format <- if (is.null(format)) format_of_path(path) else strings_of(format = format)$format
     compression <- choose(compress, COMPRESS, "compress")
+    flags <- choose(write, WRITE, "write")
+    if (format != "pcol" && flags != 0L) stop_usage("write is how a pcol file is written, not ", format, argument = "write")
+    given <- c(sample_type = !is.null(sample_type), compress = compression == 2L, keep_dropped = keep_dropped)
+    if (format == "pcol" && any(given))
+        stop_usage(names(which(given))[1], " does not go with a pcol file, which has the whole profile; see profile_filter()",
+                   argument = names(which(given))[1])
+    if (format == "pcol" && grepl("[.]gz$", path, ignore.case = TRUE))
+        stop_usage("pcol files are not compressed with gzip; write = \"archive\" makes a small file", argument = "path")
     if (compression == 0L && grepl("[.]gz$", path, ignore.case = TRUE)) compression <- 2L
-    options <- c(options, list(compress = compression, write_flags = choose(write, WRITE, "write"), tempdir = tempdir()))
+    options <- c(options, list(compress = compression, write_flags = flags, tempdir = tempdir()))
     native("export", state_of(x)$handle, format, enc2utf8(path.expand(path)), overwrite, options, what = path)
     invisible(path)
 }

@@ -178,6 +178,16 @@ test_that("arguments of another type are errors, not the default", {
         refused(profile_flame(p, file = value), "file")
         if (!identical(value, 1)) refused(profile_top(p, source = value), "source")
     }
+    file <- tempfile(fileext = ".pcol")
+    refused(write_profile(p, file, sample_type = "cpu"), "sample_type")
+    refused(write_profile(p, file, compress = "gzip"), "compress")
+    refused(write_profile(p, file, keep_dropped = TRUE), "keep_dropped")
+    refused(write_profile(p, paste0(file, ".gz")), "path")
+    refused(write_profile(p, folded(), write = "plain"), "write")
+    refused(profile_run(1, interval = -1), "interval")
+    refused(plot(p, viewer = 1), "viewer")
+    expect_error(summary(p, lines = "show"), class = "pcol_e_argument")
+    expect_error(summary(p, memory = "both"), class = "pcol_e_argument")
     for (value in list(-1, NA, 1.5, "2", c(1, 2))) {
         refused(profile_top(p, n = value), "n")
         refused(profile_diff(p, p, n = value), "n")
