@@ -9,7 +9,7 @@ from typing import Any
 from . import _native
 from ._numbers import doubles as _doubles
 from ._numbers import int64s, nanoseconds, rows
-from ._profile import Profile, _path, _write_flags
+from ._profile import Profile, _pcol_path, _write_flags
 
 _GAUGE, _DOUBLE = 1, 2
 
@@ -115,4 +115,4 @@ class Builder:
     def write(self, path: Any, *, plain: bool = False, archive: bool = False,
               overwrite: bool = False) -> None:
         """Finish: write a .pcol file. The builder cannot be used afterwards."""
-        self._native.write(_write_flags(plain, archive), _path(path), overwrite)
+        self._native.write(_write_flags(plain, archive), _pcol_path(path), overwrite)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import operator
 import os
 import re
 import stat
@@ -134,6 +135,8 @@ def _selection(
 ) -> tuple:
     first, last = -(2**63), 2**63 - 1
     if time is not None:
+        if not isinstance(time, (tuple, list)) or len(time) != 2:
+            raise TypeError("time must be (from, to) in ms")
         first = first if time[0] is None else int(nanoseconds("time", time[0]))
         last = last if time[1] is None else int(nanoseconds("time", time[1]))
     return (sample_type, focus, ignore, hide, show, thread,
@@ -257,7 +260,7 @@ def merge(
     """
     if not sources:
         raise ValueError("merge() needs at least one profile")
-    flags, target = _write_flags(plain, archive), _path(path)
+    flags, target = _write_flags(plain, archive), _pcol_path(path)
     if sums is False:
         inputs = [_input(source, None) for source in sources]
         return _build(inputs, None, lenient, trusted, rebase, flags, target, overwrite, "merged")
@@ -398,6 +401,7 @@ class Profile(Mapping[str, Table]):
     def _ask(self, kind, bases, name, by, order, option, depth, limit, selection) -> Result:
         if kind != "peek" and (name is not None) != (by in ("label", "meta")):
             raise ValueError("label is the key of by='label' and by='meta', which require it")
+        limit = None if limit is None else operator.index(limit)
         if limit is not None and limit < 0:
             raise ValueError("n must not be negative")
         notices: list = []
@@ -482,7 +486,7 @@ class Profile(Mapping[str, Table]):
 
     def _copy(self, make, arguments, label, path, plain, archive, overwrite) -> "Profile | None":
         notices: list = []
-        file = make(*arguments, (_write_flags(plain, archive), _path(path), overwrite,
+        file = make(*arguments, (_write_flags(plain, archive), _pcol_path(path), overwrite,
                                  tempfile.gettempdir(), notices))
         _warn(notices)
         return None if file is None else Profile(file, label)
@@ -570,6 +574,8 @@ class Profile(Mapping[str, Table]):
         target = _path(path)
         if format is None:
             format = _format_of(target)
+        if compress == "auto" and target is not None and target.lower().endswith(".gz"):
+            compress = "gzip"
         notices: list = []
         data = self._file.export(format, target, sample_type, source_id,
                                  _choice(_COMPRESS, compress, "compress"), overwrite, fail_on_loss,
@@ -623,9 +629,30 @@ class Profile(Mapping[str, Table]):
         return self.flame(title=os.path.basename(self.path or "profile"))._repr_html_()
 
 
+def _format_named(path: str) -> Format | None:
+    """The format with the longest suffix that the path has before .gz."""
+    name = path.lower().removesuffix(".gz")
+    named = [(len(suffix), f) for f in formats() for suffix in f.suffixes.split()
+             if name.endswith(suffix.lower())]
+    return max(named, key=lambda found: found[0])[1] if named else None
+
+
 def _format_of(path: str | None) -> str:
-    names = [f.name for f in formats() if f.writes and path is not None
-             and any(path.endswith(suffix) for suffix in f.suffixes.split())]
-    if len(names) == 1:
-        return names[0]
+    named = None if path is None else _format_named(path)
+    if named is not None and named.name == "pcol":
+        raise ValueError("save() writes pcol files")
+    if named is not None and named.writes:
+        return named.name
     raise ValueError("give a format: " + ", ".join(f.name for f in formats() if f.writes))
+
+
+def _pcol_path(path: Any) -> str | None:
+    """The path of a pcol file, which must not have the name of another format."""
+    target = _path(path)
+    named = None if target is None else _format_named(target)
+    if named is not None and named.name != "pcol":
+        raise ValueError(f"{target} is the name of a {named.name} profile, not of a pcol file"
+                         + ("; unpack() writes one" if named.writes else ""))
+    if target is not None and target.lower().endswith(".gz"):
+        raise ValueError("pcol files are not compressed with gzip; archive=True makes a small file")
+    return target

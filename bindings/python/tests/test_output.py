@@ -19,6 +19,25 @@ def test_unpack(folded, tmp_path):
         folded.unpack(format="nothing")
 
 
+def test_names_choose_formats(folded, tmp_path):
+    for name, start in (("a.folded.gz", b"\x1f\x8b"), ("a.PB.GZ", b"\x1f\x8b"), ("a.pb", b"\x1f\x8b"),
+                        ("a.speedscope.json", b'{"$schema"'), ("a.json", b'{"meta"')):
+        folded.unpack(tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(start), name
+    for name in ("a.jfr", "a.pcol", "a.txt"):
+        with pytest.raises(ValueError):
+            folded.unpack(tmp_path / name)
+    builder = pcol.Builder("test", sample_types=[("samples", "count")])
+    for name in ("b.pb.gz", "b.json", "b.folded", "b.jfr", "b.PCOL.gz", "b.gz"):
+        for write in (folded.save, lambda path: pcol.merge(folded, path=path), builder.write,
+                      lambda path: folded.filter(path=path), lambda path: folded.add_frames(root="source", path=path)):
+            with pytest.raises(ValueError):
+                write(tmp_path / name)
+        assert not (tmp_path / name).exists(), name
+    for name in ("c.pcol", "c.PCOL", "c", "c.txt"):
+        folded.save(tmp_path / name)
+
+
 def test_losses(cpu, tmp_path):
     with pytest.warns(pcol.LossWarning):
         cpu.unpack(format="folded")

@@ -274,6 +274,11 @@ def test_wrong_arguments_are_named(folded):
     with pytest.raises(ValueError, match="n must not be negative"):
         folded.top(-1)
     assert folded.top(0).rows == 0
+    with pytest.raises(TypeError):
+        folded.top(1.5)
+    for time in ((1,), (1, 2, 3), "12", 5):
+        with pytest.raises(TypeError, match="time must be"):
+            folded.top(time=time)
     with pytest.raises(TypeError, match="focus must be a string, not int"):
         folded.filter(focus=3)
     with pytest.raises(KeyError, match="no table x; it has meta, sources, samples"):
