@@ -9,6 +9,8 @@
  */
 #include "sqlite.h"
 
+#include <string.h>
+
 SQLITE_EXTENSION_INIT1
 
 static int attach_table(sqlite3 *db, const char *path, const char *prefix, const char *table)
@@ -52,11 +54,18 @@ static int attach(sqlite3 *db, const pcol_file *file, const char *path, const ch
     return code;
 }
 
+/* A C string; NULL for null, and for a text with a byte 0. */
+static const char *word(sqlite3_value *value)
+{
+    const char *text = (const char *)sqlite3_value_text(value);
+    return text != NULL && strlen(text) == (size_t)sqlite3_value_bytes(value) ? text : NULL;
+}
+
 static void pcol_attach(sqlite3_context *context, int count, sqlite3_value **values)
 {
     sqlite3 *db = sqlite3_context_db_handle(context);
-    const char *path = (const char *)sqlite3_value_text(values[0]);
-    const char *prefix = count > 1 ? (const char *)sqlite3_value_text(values[1]) : "";
+    const char *path = word(values[0]);
+    const char *prefix = count > 1 ? word(values[1]) : "";
     struct open_file *opened = NULL;
     char *text = NULL;
     int made = 0;

@@ -222,6 +222,9 @@ def test_attach(db, tmp_path):
         db.execute("SELECT pcol_attach(?)", (str(tmp_path / "missing.pcol"),))
     with pytest.raises(sqlite3.OperationalError, match="needs a path"):
         db.execute("SELECT pcol_attach(NULL)")
+    for arguments in ((f"{CPU}\0x", "p"), (str(CPU), "p\0x")):
+        with pytest.raises(sqlite3.OperationalError, match="needs a path"):
+            db.execute("SELECT pcol_attach(?, ?)", arguments)
     assert db.execute("SELECT pcol_attach(?, ?)", (str(CPU), 'a"b ')).fetchone()[0] == count
     assert db.execute('SELECT count(*) FROM "a""b samples"').fetchone() == (int(pcol("count", CPU)),)
 
