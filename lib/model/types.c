@@ -6,13 +6,13 @@
  */
 #include "model/types.h"
 
-#include "json/number.h"
 #include "model/memory.h"
 #include "util/alloc.h"
 #include "util/arg_check.h"
 #include "util/hash.h"
 #include "util/long_texts.h"
 #include "util/strbuf.h"
+#include "json/number.h"
 
 #include <float.h>
 #include <math.h>
