@@ -175,13 +175,16 @@ static int parse_number(const char *text, pcol_condition *condition)
     return *end == '\0';
 }
 
+/* Without blanks at its ends, and without a pair of quotes, which keep blanks; those of a pattern
+ * belong to it. */
 static int copy_value(struct test *test, const char *value)
 {
     size_t size = strlen(value = skip_blanks(value));
 
     while (size > 0 && (value[size - 1] == ' ' || value[size - 1] == '\t'))
         size--;
-    if (size >= 2 && (*value == '"' || *value == '\'') && value[size - 1] == *value) {
+    if (test->op != PCOL_OP_MATCH && size >= 2 && (*value == '"' || *value == '\'') &&
+        value[size - 1] == *value) {
         value++;
         size -= 2;
     }
