@@ -207,6 +207,41 @@ static int is_aligned_address(const uint8_t *text, size_t size)
     return word.size && w.at >= ADDRESS_COLUMNS;
 }
 
+/* The last word of [text, end); *before: the end of the one before it. */
+static pcol_str last_word(const uint8_t *text, size_t end, size_t *before)
+{
+    size_t at;
+    while (end && is_blank(text[end - 1]))
+        end--;
+    for (at = end; at && !is_blank(text[at - 1]);)
+        at--;
+    for (*before = at; *before && is_blank(text[*before - 1]);)
+        --*before;
+    return str(text + at, end - at);
+}
+
+/* "insn:", "ilen:", "IPC:", "ABI:2" or branches, "0x401136/0x401140/P/-/-/0": the first words of
+ * fields that are printed after frames */
+static int begins_fields(pcol_str word)
+{
+    static const char *const names[] = {"insn:", "ilen:", "IPC:"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (pci_str_is(word, names[i]))
+            return 1;
+    if (word.size > 4 && !memcmp(word.data, "ABI:", 4))
+        return is_number((pcol_str){word.data + 4, word.size - 4});
+    return word.size > 2 && !memcmp(word.data, "0x", 2) && memchr(word.data, '/', word.size);
+}
+
+/* Do words before a colon, the text after a time or period at `from`, belong to the fields of a
+ * frame, and not to an event? "        401136 ilen:", "        401136 symbol:" */
+static int is_frame_field(const uint8_t *text, size_t from, size_t end)
+{
+    size_t before;
+    return begins_fields(last_word(text + from, end - from, &before)) ||
+           (before && is_aligned_address(text + from, end - from));
+}
+
 /* [period] event: tail */
 static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_header *h)
 {
@@ -218,7 +253,8 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
         return;
     }
     size_t start = at, after = at, columns = w.at - at;
-    int is_wide = columns > PERIOD_COLUMNS && columns > word.size + 1;
+    int is_padded = columns > word.size + 1;
+    int is_period = is_padded && columns == PERIOD_COLUMNS;
     h->beyond_period = is_number(word) && !to_number(word, &h->period);
     if (is_number(word)) {
         h->has_period = 1;
@@ -238,6 +274,8 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
             break;
         if (cpu_digits(word).size || ends_in_time(text + at, end + 1 - at))
             break; /* the number before was no period */
+        if (is_frame_field(text, after, end + 1))
+            break;
         h->has_event = 1;
         h->event = str(text + at, end - at);
         h->is_record =
@@ -250,7 +288,8 @@ static void rest(const uint8_t *text, size_t size, size_t at, struct pci_perf_he
     while (size > at && is_blank(text[size - 1]))
         size--;
     if (h->has_period && !h->has_event && /* it was an address, or a wider number */
-        (is_wide || (at < size && !is_aligned_address(text + after, size - after)))) {
+        ((is_padded && columns > PERIOD_COLUMNS) ||
+         (!is_period && at < size && !is_aligned_address(text + after, size - after)))) {
         h->has_period = h->beyond_period = 0;
         for (at = start; is_blank(text[at]);)
             at++;
@@ -327,19 +366,6 @@ static void choose(const struct pci_perf_header *h, const uint8_t *text, size_t 
     *best = sure;
     *header = *h;
     header->comm = trim(text, comm);
-}
-
-/* The last word of [text, end); *before: the end of the one before it. */
-static pcol_str last_word(const uint8_t *text, size_t end, size_t *before)
-{
-    size_t at;
-    while (end && is_blank(text[end - 1]))
-        end--;
-    for (at = end; at && !is_blank(text[at - 1]);)
-        at--;
-    for (*before = at; *before && is_blank(text[*before - 1]);)
-        --*before;
-    return str(text + at, end - at);
 }
 
 /* The end of a comm before the letters of misc, if a period that ends at `end` is in the columns
@@ -563,19 +589,6 @@ int pci_perf_frame(const uint8_t *text, size_t size, int addressed, struct pci_p
         frame->symbol = str(text, end);
     }
     return 1;
-}
-
-/* "insn:", "ilen:", "IPC:", "ABI:2" or branches, "0x401136/0x401140/P/-/-/0": the first words of
- * fields that are printed after frames */
-static int begins_fields(pcol_str word)
-{
-    static const char *const names[] = {"insn:", "ilen:", "IPC:"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (pci_str_is(word, names[i]))
-            return 1;
-    if (word.size > 4 && !memcmp(word.data, "ABI:", 4))
-        return is_number((pcol_str){word.data + 4, word.size - 4});
-    return word.size > 2 && !memcmp(word.data, "0x", 2) && memchr(word.data, '/', word.size);
 }
 
 /* The end of the text before such fields. */

@@ -347,11 +347,13 @@ static pcol_status next_sample(struct reader *r, const struct pci_line *line,
     return begin_sample(r, line, header, err);
 }
 
-/* 1 for a sample without call chain: its frame is in the line of the header, or not printed. */
+/* 1 for a sample without call chain: its frame is in the line of the header, or not printed. perf
+ * pads comms only then, so that the header of the sample before begins with a blank, too. */
 static int is_flat(const struct reader *r, const struct pci_perf_header *header)
 {
     struct pci_perf_tail tail;
-    return !r->has_frame_lines && ((header->has_event && !header->tail.size) ||
+    return !r->has_frame_lines && ((r->header_text.size && r->header_text.data[0] == ' ') ||
+                                   (header->has_event && !header->tail.size) ||
                                    pci_perf_tail_frame(header, r->groups.addressed, &tail));
 }
 
