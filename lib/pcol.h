@@ -1673,6 +1673,9 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_query_shared_type(
 #define PCOL_QUERY_IS_DOUBLE 0x1u
 #define PCOL_QUERY_IS_EMPTY 0x2u  /* no sample that passes has a value other than 0 */
 #define PCOL_QUERY_FROM_SUMS 0x4u /* the samples were not read */
+/* The note tells that no sample passes the selection. Set with IS_EMPTY unless there is another
+ * note, or nothing was selected. */
+#define PCOL_QUERY_NONE_PASSES 0x8u
 
 typedef struct pcol_query_info {
     size_t size;

@@ -77,6 +77,12 @@ static int is_about_type(const pcol_query_info *info)
            strcmp(info->note_option, "sample_type") == 0;
 }
 
+/* The query has a note that is printed for all questions. */
+static int has_own_note(const pcol_query_info *info)
+{
+    return info->note != NULL && !is_about_type(info) && !(info->flags & PCOL_QUERY_NONE_PASSES);
+}
+
 static pcol_status create_query(const struct cli_input *input, const struct cli_args *args,
                                 pcol_selection *selection, pcol_query **query, pcol_error *err)
 {
@@ -102,7 +108,7 @@ int cli_query_new(const struct cli_input *input, const struct cli_args *args, pc
     if (create_query(input, args, &selection, query, &err) != PCOL_OK)
         return cli_fail_error(input->name, &err);
     cli_query_describe(*query, &info);
-    if (info.note != NULL && !is_about_type(&info))
+    if (has_own_note(&info))
         cli_warn_hint(args, input->name, info.note, info.note_option, 1);
     return CLI_OK;
 }
@@ -134,7 +140,7 @@ void cli_warn_empty(const struct cli_input *input, const struct cli_args *args, 
 
     cli_query_describe(query, &info);
     cli_warn_left_out(input, args, query);
-    if ((info.note != NULL && !is_about_type(&info)) ||
+    if (has_own_note(&info) ||
         (info.flags & PCOL_QUERY_IS_DOUBLE ? info.selected.f64 != 0 : info.selected.i64 != 0))
         return;
     if (!(info.flags & PCOL_QUERY_IS_EMPTY)) {

@@ -1,13 +1,15 @@
 /*
  * left_out.c - what the page's engine has in place of parts of the library that the page never asks
  *
- * Content hashes, the tables of the model v1, zlib's fast checksum of gzip, limits, and rules of
- * label keys and of texts that are JSON, which a page made by pcol keeps, are 10 KB of the page.
+ * Content hashes, the tables of the model v1, zlib's fast checksum of gzip, limits, rules of label
+ * keys and of texts that are JSON, which a page made by pcol keeps, and texts of system errors are
+ * 11 KB of the page.
  * The file is linked in place of their sources (ENGINE_LEFT_OUT in rules.mk); the npm package has
  * them.
  */
 #include "pcol.h"
 
+#include <string.h>
 #include <zlib.h>
 
 struct pci_hashes;
@@ -28,6 +30,14 @@ pcol_status pci_check_array_sizes(const pcol_file *file, const struct pci_column
 pcol_status pci_check_label_keys(struct pci_check *check, pcol_error *err);
 pcol_status pci_text_follows(const pcol_file *file, unsigned rule, uint64_t code, pcol_str text,
                              int *follows, pcol_error *err);
+
+/* In a browser there are no errors of an operating system: the table of their texts is left out. */
+char *strerror(int number)
+{
+    static char text[] = "error";
+    (void)number;
+    return text;
+}
 
 void pci_table_add_hash(pcol_table *table, pcol_hash_kind kind)
 {

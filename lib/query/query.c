@@ -140,6 +140,21 @@ static void add_order_note(pcol_query *query)
                        (unsigned long long)rows);
 }
 
+static int is_empty(const pcol_query *query)
+{
+    return query->nothing_in_focus || pci_amount_is_zero(query->measure.is_double, query->total);
+}
+
+/* Sets a note if no sample passes. */
+static void add_empty_note(pcol_query *query, const pcol_selection *selection)
+{
+    if (query->without_weights || query->note[0] || !is_empty(query) ||
+        !(pci_sample_filter_any(&query->sample_filter) || pci_selects_frames(selection)))
+        return;
+    query->none_passes = 1;
+    pci_query_set_note(query, NULL, "no sample passes the selection");
+}
+
 /* Computes the weights of all stacks and applies the filter of frames. */
 static pcol_status compute_weights(pcol_query *query, const pcol_selection *selection,
                                    pcol_error *err)
@@ -223,7 +238,11 @@ static pcol_status build_query(pcol_query *query, const pcol_selection *selectio
     PCI_TRY(add_time_note(query, err));
     add_order_note(query);
     PCI_TRY(find_function_sums(query, selection, err));
-    return query->function_sums ? PCOL_OK : compute_weights(query, selection, err);
+    if (!query->function_sums)
+        PCI_TRY(compute_weights(query, selection, err));
+    if (selection)
+        add_empty_note(query, selection);
+    return PCOL_OK;
 }
 
 static pcol_status create_query(const pcol_file *file, const pcol_selection *given,
@@ -308,9 +327,8 @@ void pci_query_describe(const pcol_query *query, pcol_query_info *info)
                               .note_option = query->note_option};
     pci_set_flag(&info->flags, PCOL_QUERY_IS_DOUBLE, query->measure.is_double);
     pci_set_flag(&info->flags, PCOL_QUERY_FROM_SUMS, query->from_sums);
-    pci_set_flag(&info->flags, PCOL_QUERY_IS_EMPTY,
-                 query->nothing_in_focus ||
-                     pci_amount_is_zero(query->measure.is_double, query->total));
+    pci_set_flag(&info->flags, PCOL_QUERY_IS_EMPTY, is_empty(query));
+    pci_set_flag(&info->flags, PCOL_QUERY_NONE_PASSES, query->none_passes);
 }
 
 pcol_status pcol_query_describe(const pcol_query *query, pcol_query_info *info, pcol_error *err)

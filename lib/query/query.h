@@ -176,6 +176,7 @@ struct pcol_query {
                              show */
     char note[200];       /* pcol_query_info; "": none */
     const char *note_option;
+    int none_passes;                      /* the note is about this */
     struct pci_samples *selected_samples; /* iterator of pcol_query_samples(); NULL before its
                                              first call */
 };

@@ -190,6 +190,19 @@ static pcol_status ask(pcol_query *query, pcol_query *base, const struct request
     return pcol_query_top(query, &top, result, &toolkit_failure);
 }
 
+/* Notice of what a reader of the answer has to know, such as a pattern that matches nothing. */
+static void give_note(const pcol_query *query)
+{
+    pcol_query_info info = PCOL_INIT(pcol_query_info);
+    pcol_notice notice = PCOL_INIT(pcol_notice);
+    if (!query || pcol_query_describe(query, &info, NULL) != PCOL_OK || !info.note)
+        return;
+    notice.code = PCOL_NOTICE_SELECTION;
+    notice.format = notice.subject = "";
+    notice.text = info.note;
+    toolkit_control.notice(NULL, &notice);
+}
+
 static pcol_status ask_files(const pcol_file *file, const pcol_file *base_file,
                              const struct request *request, pcol_result **result)
 {
@@ -211,6 +224,10 @@ static pcol_status ask_files(const pcol_file *file, const pcol_file *base_file,
             pcol_query_new(base_file, &chosen.selection, &toolkit_control, &base, &toolkit_failure);
     if (status == PCOL_OK)
         status = ask(query, base, request, result);
+    if (status == PCOL_OK) {
+        give_note(query);
+        give_note(base);
+    }
     pcol_query_free(query);
     pcol_query_free(base);
     return status;

@@ -59,6 +59,24 @@ test("errors have status, message and place", async () => {
     assert.throws(() => profile.top(), { status: "E_STATE" });
 });
 
+test("notes of queries reach the caller", async () => {
+    const profile = await pcol.open(new TextEncoder().encode("main;work 3\n"), { from: "folded" });
+    const base = await pcol.open(new TextEncoder().encode("other 1\n"), { from: "folded" });
+    const texts = (ask) => {
+        const notices = [];
+        ask({ onNotice: (notice) => notices.push(notice) });
+        assert.ok(notices.every((notice) => notice.code === "selection"));
+        return notices.map((notice) => notice.text);
+    };
+    assert.deepEqual(texts((o) => profile.top({ focus: "zzz", ...o })), ["focus matches no frame"]);
+    assert.deepEqual(texts((o) => profile.top({ ignore: ".", ...o })), ["no sample passes the selection"]);
+    assert.deepEqual(texts((o) => profile.diff(base, { focus: "work", ...o })),
+        ["focus matches no frame"]);
+    assert.deepEqual(texts((o) => profile.tree({ focus: "work", ...o })), []);
+    profile.close();
+    base.close();
+});
+
 test("notices of losses reach the caller", async () => {
     const profile = await pcol.open(path("pprof/cpu.pb.gz"));
     const notices = [];

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import math
 import operator
 import os
 import re
@@ -100,13 +101,22 @@ def _value(key: str, value: Any) -> str:
     return str(value)
 
 
+def _bound(key: str, value: Any, infinity: float) -> str:
+    """A bound of a range; "": it has none, also for the infinity at its end."""
+    if value is None or (isinstance(value, Real) and value == infinity):
+        return ""
+    if isinstance(value, Real) and not math.isfinite(value):
+        raise ValueError(f"the range of {key!r} cannot have the bound {value}")
+    return _value(key, value)
+
+
 def _condition(key: str, value: Any) -> str:
     if isinstance(value, re.Pattern):
         return f"{key}~{_pattern(key, value)}"
     if isinstance(value, tuple) and len(value) == 2:
-        if value == (None, None):
+        low, high = _bound(key, value[0], -math.inf), _bound(key, value[1], math.inf)
+        if not low and not high:
             raise ValueError(f"the range of {key!r} needs a bound")
-        low, high = ("" if bound is None else _value(key, bound) for bound in value)
         return f"{key}={low}:{high}"
     return f"{key}={_value(key, value)}"
 

@@ -1,4 +1,5 @@
 """Queries: a small profile by hand, a real one against the command."""
+import math
 import re
 import sys
 
@@ -119,6 +120,23 @@ def test_forms_of_labels():
         assert p.filter(labels=[f"kind!~^{kind}$"]).samples.rows == len(others)
         with pytest.warns(pcol.PcolWarning, match="no sample"):
             assert p.filter(labels=[f"kind={kind}", f"kind!={kind}"]).samples.rows == 0
+
+
+def test_numbers_and_bounds_of_labels():
+    p = labelled((b"n", 10 ** 16), (b"n", 7))
+    assert p.top(labels={"n": 1e16}).selected == 1
+    assert p.top(labels={"n": (-math.inf, 1e3)}).selected == 3
+    assert p.top(labels={"n": (8, math.inf)}).selected == 1
+    for value in (math.nan, 0), (math.inf, None), (None, None), (-math.inf, math.inf):
+        with pytest.raises(ValueError, match="range of 'n'"):
+            p.top(labels={"n": value})
+
+
+def test_selection_that_nothing_passes():
+    p = labelled((b"n", 7))
+    for selection in {"labels": {"n": 8}}, {"labels": {"n": (1, 0)}}, {"ignore": "main"}:
+        with pytest.warns(pcol.PcolWarning, match="^no sample passes the selection$"):
+            assert p.top(**selection).selected == 0
 
 
 def labelled(*labels, sample_type=b"samples"):
