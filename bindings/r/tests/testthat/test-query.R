@@ -17,6 +17,8 @@ test_that("selections are those of the command", {
     expect_setequal(profile_top(p, hide = "main")$name, c("f", "g", "h"))
     expect_warning(none <- profile_top(p, focus = "nowhere"), "focus matches no frame", class = "pcol_warning_selection")
     expect_identical(none$name, character(0))
+    expect_warning(profile_top(p, ignore = "."), "no sample passes the selection", class = "pcol_warning_selection")
+    expect_error(profile_top(p, source = 100000), "100000", class = "pcol_e_argument")
     expect_error(profile_top(p, fokus = "f"), "unknown argument fokus; selections: sample_type, focus", class = "pcol_e_argument")
     expect_error(profile_top(p, focus = c("a", "b")), "focus must be one string", class = "pcol_e_argument")
     expect_error(profile_top(p, focus = "("), "the pattern has an unmatched", class = "pcol_e_argument")
