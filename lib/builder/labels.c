@@ -21,9 +21,9 @@
 #define MAX_KEYS 0x40000000u
 
 const char *const pci_label_kind_names[PCI_LABEL_KIND_COUNT] = {
-    "string", "integer",  "double",    "bigint",   "bool",    "null",     "empty",
-    "frame",  "stack",    "rstack",    "value",    "name",    "filename", "line",
-    "column", "ownstack", "ownrstack", "ownframe", "ownname", ""};
+    "string", "integer", "double",   "bigint",    "bool",     "null",    "empty",
+    "frame",  "stack",   "rstack",   "value",     "whole",    "name",    "filename",
+    "line",   "column",  "ownstack", "ownrstack", "ownframe", "ownname", ""};
 
 /* Types of label.K by kind; 0: no column. */
 static const struct {

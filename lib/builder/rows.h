@@ -93,6 +93,7 @@ enum pci_label_kind {
     PCI_LABEL_STACK, /* number: pcol_builder_stack() */
     PCI_LABEL_RSTACK,
     PCI_LABEL_VALUE, /* no column: the value is a value of the sample */
+    PCI_LABEL_WHOLE, /* the same value, a double, as an integer */
     PCI_LABEL_NAME,  /* T = location_groups: the value is in the frame itself */
     PCI_LABEL_FILENAME,
     PCI_LABEL_LINE,

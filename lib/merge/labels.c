@@ -366,7 +366,8 @@ static pcol_status add_label(struct pci_merge_label_rows *r, uint64_t row,
         copied;
     PCI_TRY(pci_label_column(m->builder, *number, &column, err));
     PCI_TRY(pci_merge_loses_label(m, r->reader.table->name, row, key->key, omitted, err));
-    if (key->kind == PCI_LABEL_VALUE && m->selection && m->selection->types) {
+    int is_value = key->kind == PCI_LABEL_VALUE || key->kind == PCI_LABEL_WHOLE;
+    if (is_value && m->selection && m->selection->types) {
         PCI_TRY(pci_merge_has_value(m, row, &has, &copied, err));
         *omitted = !copied;
     }

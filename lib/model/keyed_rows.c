@@ -10,6 +10,7 @@
 #include "util/hash.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +42,8 @@ struct pci_keyed_state {
     size_t capacity;
     struct batched_column **values; /* value.K of samples */
     size_t value_count;
-    size_t last_value; /* index of the last column with a value */
+    size_t last_value;   /* index of the last column with a value */
+    int64_t whole[ROWS]; /* its batch as integers, in a run of a label of kind WHOLE */
     struct batched_column *stack, *parent,
         *group;                              /* of samples: stack of the row; of stacks: the tree */
     struct own_frame own_frames[OWN_FRAMES]; /* by hash of (stack, depth) */
@@ -239,6 +241,40 @@ static pcol_status get_sample_value(struct pci_keyed_reader *k, uint64_t row,
                        "a label refers to the value of the row, but it has none");
 }
 
+/* The integer that the bits of a double mean; 0: it is none of a label of kind WHOLE. */
+static int to_integer(int64_t bits, int64_t *integer)
+{
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    if (!(fabs(number) <= 0x1p53))
+        return 0;
+    *integer = (int64_t)number;
+    return number == (double)*integer;
+}
+
+static pcol_status get_whole_value(struct pci_keyed_reader *k, uint64_t row,
+                                   struct pci_value *value, pcol_error *err)
+{
+    int64_t bits;
+    PCI_TRY(get_sample_value(k, row, value, err));
+    memcpy(&bits, &value->as, sizeof bits);
+    if (value->kind != PCI_VALUE_DOUBLE || !to_integer(bits, &value->as.i64))
+        return pci_corrupt(err, "samples", NULL, row,
+                           "a label refers to the value of the row as a whole double: it is none");
+    value->kind = PCI_VALUE_INTEGER;
+    return PCOL_OK;
+}
+
+/* Length of the run of whole values from `at` on, which are put into `whole`. */
+static size_t convert_run(struct pci_keyed_state *s, const struct batched_column *b, size_t at,
+                          size_t most)
+{
+    size_t n = 0;
+    while (n < most && b->valid[at + n] && to_integer(b->values[at + n], &s->whole[at + n]))
+        n++;
+    return n;
+}
+
 static pcol_status get_text_cell(const struct pci_keyed_reader *k, const struct pci_column *column,
                                  uint64_t row, struct pci_value *value, int *valid, pcol_error *err)
 {
@@ -330,6 +366,8 @@ static pcol_status get_label_value(struct pci_keyed_reader *k, uint64_t row,
         return PCOL_OK;
     case PCI_LABEL_VALUE:
         return get_sample_value(k, row, value, err);
+    case PCI_LABEL_WHOLE:
+        return get_whole_value(k, row, value, err);
     case PCI_LABEL_OWNSTACK:
     case PCI_LABEL_OWNRSTACK:
         return get_own_stack(k, row, &value->as.i64, err);
@@ -426,10 +464,9 @@ static int is_in_batch(const struct batched_column *b, uint64_t row)
 /* Length of the run of one label, see pci_labels_run_length(). */
 static size_t get_run_length(const struct pci_keyed_reader *k, int kind, uint64_t row, size_t most)
 {
-    const struct pci_keyed_state *s = k->state;
-    int is_value = kind == PCI_LABEL_VALUE;
+    struct pci_keyed_state *s = k->state;
     const struct batched_column *b = s->stack;
-    if (is_value)
+    if (kind == PCI_LABEL_VALUE || kind == PCI_LABEL_WHOLE)
         b = s->last_value < s->value_count ? s->values[s->last_value] : NULL;
     else if (kind != PCI_LABEL_OWNSTACK && kind != PCI_LABEL_OWNRSTACK &&
              kind != PCI_LABEL_OWNFRAME && kind != PCI_LABEL_OWNNAME)
@@ -438,8 +475,9 @@ static size_t get_run_length(const struct pci_keyed_reader *k, int kind, uint64_
         return 1;
     size_t at = (size_t)(row - b->first), left = (size_t)b->count - at;
     most = most < left ? most : left;
-    return is_value ? pci_run_of_valid(b->valid + at, most)
-                    : pci_run_of_equal(b->values + at, b->valid + at, most);
+    return kind == PCI_LABEL_VALUE   ? pci_run_of_valid(b->valid + at, most)
+           : kind == PCI_LABEL_WHOLE ? convert_run(s, b, at, most)
+                                     : pci_run_of_equal(b->values + at, b->valid + at, most);
 }
 
 size_t pci_keyed_run_length(const struct pci_keyed_reader *keyed, uint64_t row, size_t most)
@@ -463,9 +501,10 @@ const int64_t *pci_keyed_run_values(const struct pci_keyed_reader *keyed, size_t
 {
     const struct pci_label_key *key = keyed->labels.cells[member].key;
     const struct pci_keyed_state *s = keyed->state;
-    if (key->kind != PCI_LABEL_VALUE)
+    if (key->kind != PCI_LABEL_VALUE && key->kind != PCI_LABEL_WHOLE)
         return pci_labels_run_values(&keyed->labels, member, row);
     const struct batched_column *b =
         s->last_value < s->value_count ? s->values[s->last_value] : NULL;
-    return is_in_batch(b, row) ? b->values + (row - b->first) : NULL;
+    const int64_t *values = key->kind == PCI_LABEL_WHOLE ? s->whole : b ? b->values : NULL;
+    return is_in_batch(b, row) ? values + (row - b->first) : NULL;
 }

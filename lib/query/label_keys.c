@@ -12,12 +12,9 @@
 size_t pci_label_keys_keep(struct pci_label_key *keys, size_t count)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (keys[i].kind == PCI_LABEL_VALUE)
-            return 0;
+    for (size_t i = 0; i < count; i++)
         if (keys[i].column && keys[i].kind != PCI_LABEL_STACK && keys[i].kind != PCI_LABEL_RSTACK)
             keys[kept++] = keys[i];
-    }
     return kept;
 }
 

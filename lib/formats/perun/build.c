@@ -123,12 +123,18 @@ static pcol_status read_times(struct pci_perun *p, struct pci_perun_out *out, pc
     return PCOL_OK;
 }
 
+static void replace_amount(struct pci_perun_cell *cell, const struct pci_perun_sample *sample)
+{
+    cell->kind = PCI_PERUN_VALUE;
+    cell->value = sample->value_is_amount == PCI_PERUN_AS_INTEGER;
+}
+
 /* Replace cells that follow from the sample. */
 static void replace_redundant_cells(struct pci_perun *p, const struct pci_perun_sample *sample,
                                     const uint32_t *roles)
 {
-    if (sample->value_is_amount)
-        p->cells[roles[PCI_PERUN_AMOUNT]].kind = PCI_PERUN_VALUE;
+    if (sample->value_is_amount != PCI_PERUN_IS_NOT)
+        replace_amount(&p->cells[roles[PCI_PERUN_AMOUNT]], sample);
     if (sample->stack_is_trace)
         p->cells[roles[PCI_PERUN_TRACE_ROLE]].kind = PCI_PERUN_SAMPLE_STACK;
     if (sample->name_is_subtype) {
@@ -245,8 +251,8 @@ static pcol_status add_typed(struct pci_perun *p, struct pci_perun_out *out, str
         common->sample_type = sample.sample_type;
     }
     PCI_TRY(pcol_builder_set_i64(p->builder, out->sample_type, row, t->row, err));
-    if (amount != PCOL_NONE && sample.value_is_amount)
-        p->cells[amount].kind = PCI_PERUN_VALUE;
+    if (amount != PCOL_NONE && sample.value_is_amount != PCI_PERUN_IS_NOT)
+        replace_amount(&p->cells[amount], &sample);
     return pci_perun_add_labels(p, PCI_T_SAMPLES, row, p->cells, p->cell_count, err);
 }
 

@@ -41,13 +41,15 @@ struct pci_perun_out {
     uint32_t uid, uid_group; /* string and group of the last uid */
 };
 
+enum { PCI_PERUN_IS_NOT, PCI_PERUN_AS_IT_IS, PCI_PERUN_AS_INTEGER };
+
 struct pci_perun_sample {
     struct pci_perun_cell roles[PCI_PERUN_ROLES];
     uint8_t has[PCI_PERUN_ROLES];
     struct pci_perun_ns time; /* in: used if the resource has no time */
     int common_known;         /* stack, time and sample type are those of the previous row */
     uint32_t stack, sample_type;
-    int value_is_amount; /* out: the value represents `amount` exactly */
+    int value_is_amount; /* out: whether the value represents `amount` exactly */
     int stack_is_trace;  /* out: the stack represents `trace` exactly */
     int name_is_subtype; /* out: the innermost function has the name `subtype` */
     uint32_t uid_depth;  /* out: depth of `uid` in the stack; PCOL_NONE: not in it */

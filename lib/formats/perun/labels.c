@@ -82,7 +82,7 @@ static pcol_status make_label(struct pci_perun *p, const struct pci_perun_cell *
         label->as.i64 = stack;
         break;
     case PCI_PERUN_VALUE:
-        label->kind = PCI_LABEL_VALUE;
+        label->kind = cell->value ? PCI_LABEL_WHOLE : PCI_LABEL_VALUE;
         break;
     case PCI_PERUN_SAMPLE_STACK:
         label->kind = p->outer_first ? PCI_LABEL_OWNRSTACK : PCI_LABEL_OWNSTACK;

@@ -30,7 +30,7 @@ enum pci_perun_kind {
     PCI_PERUN_BIG,     /* string: decimal digits */
     PCI_PERUN_BOOL,    /* 0 or 1 */
     PCI_PERUN_NULL,
-    PCI_PERUN_VALUE,        /* the value of the sample */
+    PCI_PERUN_VALUE,        /* the value of the sample; 1: as an integer */
     PCI_PERUN_SAMPLE_STACK, /* the stack of the sample */
     PCI_PERUN_SAMPLE_FRAME, /* depth in the stack of the sample */
     PCI_PERUN_SAMPLE_NAME,  /* depth in the stack of the sample: the name of that function */

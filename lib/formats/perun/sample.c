@@ -372,6 +372,12 @@ static pcol_status find_common(struct pci_perun *p, struct pci_perun_out *o,
     return PCOL_OK;
 }
 
+/* Whether its double has the value of an integer. */
+static int is_exact(int64_t integer)
+{
+    return integer >= -(INT64_C(1) << 53) && integer <= INT64_C(1) << 53;
+}
+
 pcol_status pci_perun_add_sample(struct pci_perun *p, struct pci_perun_out *o,
                                  struct pci_perun_sample *s, uint64_t *row, pcol_error *err)
 {
@@ -384,7 +390,7 @@ pcol_status pci_perun_add_sample(struct pci_perun *p, struct pci_perun_out *o,
     sample.stack = s->stack;
     pci_set_flag(&sample.flags, PCOL_SAMPLE_HAS_TIME, s->time.known);
     sample.time_ns = s->time.ns;
-    s->value_is_amount = 0;
+    s->value_is_amount = PCI_PERUN_IS_NOT;
     p->big_amounts += s->has[PCI_PERUN_AMOUNT] && amount->kind == PCI_PERUN_BIG;
     if (s->has[PCI_PERUN_AMOUNT] &&
         (amount->kind == PCI_PERUN_INTEGER || amount->kind == PCI_PERUN_DOUBLE)) {
@@ -396,7 +402,9 @@ pcol_status pci_perun_add_sample(struct pci_perun *p, struct pci_perun_out *o,
             value.as.f64 = (double)amount->value;
         else
             memcpy(&value.as.i64, &amount->value, sizeof value.as.i64);
-        s->value_is_amount = amount->kind == PCI_PERUN_DOUBLE || !p->doubles;
+        s->value_is_amount = amount->kind == PCI_PERUN_DOUBLE || !p->doubles ? PCI_PERUN_AS_IT_IS
+                             : is_exact(amount->value)                       ? PCI_PERUN_AS_INTEGER
+                                                                             : PCI_PERUN_IS_NOT;
         sample.value_count = 1;
     }
     return pcol_builder_sample(p->builder, &sample, row, err);

@@ -25,8 +25,7 @@ struct key_index { /* string indices of a row of label_keys; key -1: not assigne
 struct pci_pprof_labels {
     struct pci_pprof_export *e;
     struct pci_label_reader reader;
-    struct pci_label_frames *frames;       /* NULL: not needed yet */
-    const struct pci_label_key *value_key; /* of kind VALUE; NULL: none */
+    struct pci_label_frames *frames; /* NULL: not needed yet */
     struct key_index *keys;
     const struct pci_column *extra, *thread, *thread_text[T_COUNT];
     int64_t thread_keys[T_COUNT]; /* string indices; 0: not assigned yet */
@@ -159,8 +158,7 @@ static int is_label(struct pci_pprof_labels *l, const struct pci_label_key *key)
 {
     if (key->kind == PCI_LABEL_STACK || key->kind == PCI_LABEL_RSTACK)
         l->e->lost |= PCI_PPROF_LOSS_LISTS;
-    return (key->kind <= PCI_LABEL_EMPTY || pci_label_is_frame(key->kind)) &&
-           !(l->value_key && pci_str_same(key->key, l->value_key->key));
+    return key->kind <= PCI_LABEL_EMPTY || pci_label_is_frame(key->kind);
 }
 
 /* Set a label that is stored as a node. *is_label_node is 0 if the node is not a label. */
@@ -282,11 +280,8 @@ static pcol_status open_labels(struct pci_pprof_labels *l, pcol_error *err)
         PCI_TRY(
             pci_find_column(file, "threads", texts[i], PCI_TYPES_TEXT, &l->thread_text[i], err));
     PCI_TRY(PCI_MALLOC(l->keys, l->reader.key_count, err));
-    for (size_t i = 0; i < l->reader.key_count; i++) {
+    for (size_t i = 0; i < l->reader.key_count; i++)
         l->keys[i].key = -1;
-        if (l->reader.keys[i].kind == PCI_LABEL_VALUE)
-            l->value_key = &l->reader.keys[i];
-    }
     return PCOL_OK;
 }
 
