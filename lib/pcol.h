@@ -1365,8 +1365,10 @@ typedef struct pcol_import_options {
 /**
  * pcol_import_path() - add the profile at @path to a builder, as a further source
  * Any format of pcol_format_at() that reads, gzip-compressed or not, and pcol itself. The input is
- * read as a stream: memory follows what is distinct in it. After a failure the builder can only be
- * freed. Errors: E_IO, E_FORMAT, E_SYNTAX with line and column or byte, E_LIMIT, E_NO_MEMORY.
+ * read as a stream: memory follows what is distinct in it. A failure before anything was added
+ * leaves the builder as it was: wrong options, a file that cannot be opened, content of no format,
+ * a call cancelled at its beginning. After any other the builder can only be freed (E_STATE).
+ * Errors: E_IO, E_FORMAT, E_SYNTAX with line and column or byte, E_LIMIT, E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_import_path(pcol_builder *builder, const char *path,
                                                      const pcol_import_options *options,
@@ -1401,9 +1403,9 @@ PCOL_API PCOL_NODISCARD pcol_status pcol_import_reader(pcol_builder *builder, pc
  * @options: NULL, or uri, timestamp, meta, collapse_idle, idle_tolerance_ns, control and flags; the
  *           others are about reading and have no effect
  * Nothing is lost: a file built from it alone has the same tables. Cost: O(size of the file).
- * Memory counts for the import budget as if the file had been imported. After a failure the builder
- * can only be freed. Errors: E_ARGUMENT, E_STATE, E_CORRUPT, E_CHECKSUM, E_UNSUPPORTED, E_LIMIT,
- * E_IO, E_NO_MEMORY.
+ * Memory counts for the import budget as if the file had been imported. The builder after a failure
+ * is that of pcol_import_path(). Errors: E_ARGUMENT, E_STATE, E_CORRUPT, E_CHECKSUM, E_UNSUPPORTED,
+ * E_LIMIT, E_IO, E_NO_MEMORY.
  */
 PCOL_API PCOL_NODISCARD pcol_status pcol_builder_add_file(pcol_builder *builder,
                                                           const pcol_file *file,

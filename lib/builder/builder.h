@@ -437,6 +437,9 @@ void pci_column_buffer_source_init(struct pci_column_buffer_source *source,
 
 /* ---- source_meta.c */
 
+/* Checks that keys and values in turn, metadata of a call's options, are not NULL. */
+pcol_status pci_metas_check(const char *const *metas, size_t count, pcol_error *err);
+
 /* Record the interval of a source; the first one that differs from an earlier source's is
  * reported. */
 void pci_builder_record_interval(pcol_builder *b, int64_t interval_ns);

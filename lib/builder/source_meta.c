@@ -16,6 +16,17 @@ pcol_status pci_source_meta_record(pcol_builder *b, uint32_t source, uint32_t co
     return pci_pair_set_add(&b->metas, source, code, exists, err);
 }
 
+pcol_status pci_metas_check(const char *const *metas, size_t count, pcol_error *err)
+{
+    PCI_REQUIRE_MANY(metas, count, err);
+    for (size_t i = 0; i < count; i++)
+        if (!metas[2 * i] || !metas[2 * i + 1])
+            return pci_error_option(
+                err, "meta",
+                pci_fail(err, PCOL_E_ARGUMENT, "a key or value of the metadata is NULL"));
+    return PCOL_OK;
+}
+
 static pcol_status set_string(pcol_builder *b, enum pci_known_column column, uint64_t row,
                               const char *text, pcol_error *err)
 {

@@ -290,7 +290,7 @@ static pcol_status run_filter(struct filter_state *f, pcol_builder *builder, con
     if (parts == 1)
         PCI_TRY(copy_selected(f, builder, options, err));
     for (uint32_t part = 0; parts > 1 && part < parts; part++)
-        PCI_TRY(copy_part(f, part, builder, options, err));
+        PCI_TRY(pci_builder_end_input(builder, copy_part(f, part, builder, options, err)));
     if (!f->has_sample && !f->selection.all_samples && !f->query->note[0] &&
         !options->apply_drop_frames)
         pci_notice(PCOL_NOTICE_SELECTION, "", "", "no sample is selected");

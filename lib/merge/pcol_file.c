@@ -362,7 +362,6 @@ static pcol_status merge_tables(struct pci_merge *m, uint64_t last_source, pcol_
     PCI_TRY(pci_merge_tables(m, 1, err));
     PCI_TRY(add_sources_cells(m, err));
     PCI_TRY(pci_merge_source_orders(m, err));
-    PCI_TRY(add_metas(m, err));
     if (m->omits_offsets)
         pci_notice(PCOL_NOTICE_LOSS, "offsets of inlined frames", "",
                    "offsets of frames that were inlined with hidden ones are left out");
@@ -393,6 +392,7 @@ static pcol_status merge_sources(pcol_builder *builder, const pcol_file *file,
         if (err)
             err->status = status;
     }
+    PCI_THEN(status, add_metas(&m, err));
     pci_placed_stacks_close(m.placed);
     for (size_t i = 0; i < sizeof long_strings / sizeof *long_strings; i++)
         pci_text_memo_clear(&long_strings[i]);

@@ -106,7 +106,7 @@ static pcol_status check_options(const pcol_file *file, const pcol_symbolize_opt
     if (o->group_count != groups || o->mapping_count != mappings || !o->first || o->first[0] ||
         (mappings && !o->mapping_flags))
         return pci_fail(err, PCOL_E_ARGUMENT, "symbols are not those of the file's groups");
-    PCI_REQUIRE_MANY(o->meta, o->meta_count, err);
+    PCI_TRY(pci_metas_check(o->meta, o->meta_count, err));
     for (uint64_t row = 0; row < groups; row++)
         if (o->first[row] > o->first[row + 1])
             return pci_fail(err, PCOL_E_ARGUMENT, "symbols of groups are not in order");

@@ -91,8 +91,9 @@ static pcol_status find_table(const pcol_table *from, const char *name, int is_p
     pcol_model model = is_physical                    ? PCOL_MODEL_PHYSICAL
                        : from->model == PCOL_MODEL_V1 ? PCOL_MODEL_V1
                                                       : PCOL_MODEL_V2;
-    pcol_status status = pcol_file_table_by_name(from->file, model, name, table, err);
-    return status == PCOL_E_NOT_FOUND ? PCOL_OK : status;
+    pcol_error failure;
+    pcol_status status = pcol_file_table_by_name(from->file, model, name, table, &failure);
+    return status == PCOL_E_NOT_FOUND ? PCOL_OK : pci_pass_error(err, &failure, status);
 }
 
 static pcol_status find_path(const pcol_table *from, const struct rule *rule,

@@ -88,6 +88,8 @@ static pcol_status open_column(struct scan_column *c, const pcol_column *column,
     } else if (column->type == PCOL_LIST) {
         c->list = pci_malloc(rows + 1, sizeof *c->list);
         missing = !c->list;
+        if (c->list) /* also of a table without rows */
+            c->list[0] = 0;
     } else if (column->type == PCOL_F64 && !c->as_stored) {
         c->f64 = pci_malloc(rows, sizeof *c->f64);
         missing = !c->f64;

@@ -23,9 +23,7 @@ static pcol_status copy_options(const pcol_import_options *given, pcol_import_op
     PCI_STRUCT_READ(pcol_import_options, *options, given, err);
     if (options->format && !strcmp(options->format, "auto"))
         options->format = NULL;
-    for (size_t i = 0; i < options->meta_count; i++)
-        if (!options->meta || !options->meta[2 * i] || !options->meta[2 * i + 1])
-            return pci_fail(err, PCOL_E_ARGUMENT, "a key or value of the options is NULL");
+    PCI_TRY(pci_metas_check(options->meta, options->meta_count, err));
     if (options->start_size && !options->start)
         return pci_fail(err, PCOL_E_ARGUMENT, "start_size is set, but start is NULL");
     if (options->flags & ~(PCOL_IMPORT_TRUSTED | PCOL_IMPORT_PACKED | PCOL_IMPORT_REBASE))
@@ -206,7 +204,7 @@ static pcol_status add_file(pcol_builder *builder, const pcol_file *file,
     struct pci_budget *enclosing = pci_budget_enter(budget);
     pcol_status status = pci_merge_file(builder, file, options, 0, UINT64_MAX - 1, err);
     if (status == PCOL_OK)
-        status = pcol_file_intact(file, err);
+        status = pci_builder_end_input(builder, pcol_file_intact(file, err));
     pci_budget_leave(enclosing);
     return status;
 }

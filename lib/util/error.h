@@ -37,6 +37,14 @@ static inline pcol_status pci_error_option(pcol_error *err, const char *option, 
     return status;
 }
 /* Write bytes to a sink of the caller. A failure always fills *err, even if the sink does not. */
+/* Copy the error of a call whose status was examined first: `err` is not written on success. */
+static inline pcol_status pci_pass_error(pcol_error *err, const pcol_error *error,
+                                         pcol_status status)
+{
+    if (status != PCOL_OK && err)
+        *err = *error;
+    return status;
+}
 pcol_status pci_sink_write(pcol_sink sink, const void *data, size_t size, pcol_error *err);
 #ifdef __clang_analyzer__
 /* Macros for the analyzer, which does not see that error.c returns `s` and thus never PCOL_OK. */

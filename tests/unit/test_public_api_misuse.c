@@ -27,6 +27,9 @@ static void expect(const char *call, pcol_status wanted, pcol_status got)
     if (got != PCOL_OK) {
         cr_expect_eq(err.status, got, "%s: the error is of status %d", call, (int)err.status);
         cr_expect_neq(err.message[0], '\0', "%s: no message", call);
+    } else {
+        cr_expect(err.status == PCOL_OK && !err.message[0], "%s: writes the error %s", call,
+                  err.message);
     }
     memset(&err, 0, sizeof err);
 }
@@ -667,6 +670,69 @@ Test(public_api_misuse, a_builder_whose_input_failed_takes_no_more)
     IS(E_STATE, pcol_import_memory(builder, "a 1\n", 4, "x", NULL, &err));
     IS(E_STATE, pcol_builder_write_memory(builder, 0, NULL, &bytes, &size, &err));
     pcol_builder_free(builder);
+    pcol_file_close(file);
+}
+
+Test(public_api_misuse, metadata_given_twice)
+{
+    static const char *const twice[] = {"key", "1", "key", "2"};
+    pcol_import_options import = PCOL_INIT(pcol_import_options);
+    pcol_file *file = open_some();
+    pcol_builder *builder;
+    import.meta = twice;
+    import.meta_count = 2;
+    import.format = "folded";
+    for (int adds = 0; adds < 2; adds++) {
+        IS(OK, pcol_builder_new(NULL, &builder, &err));
+        if (adds)
+            BAD(pcol_builder_add_file(builder, file, &import, &err));
+        else
+            BAD(pcol_import_memory(builder, "a 1\n", 4, "x", &import, &err));
+        pcol_builder_free(builder);
+    }
+    pcol_file_close(file);
+}
+
+Test(public_api_misuse, calls_that_succeed_write_no_error)
+{
+    pcol_builder *builder;
+    pcol_file *file;
+    pcol_source source = PCOL_INIT(pcol_source);
+    pcol_sample sample = PCOL_INIT(pcol_sample);
+    pcol_value value = {.as.i64 = 5};
+    uint64_t row;
+    sample.thread = PCOL_NONE;
+    source.type = "tool";
+    IS(OK, pcol_builder_new(NULL, &builder, &err));
+    IS(OK, pcol_builder_source(builder, &source, &sample.source, &err));
+    IS(OK, pcol_builder_sample_type(builder, "time", "ns", 0, 0, &value.sample_type, &err));
+    sample.values = &value;
+    sample.value_count = 1;
+    IS(OK, pcol_builder_sample(builder, &sample, &row, &err));
+    IS(OK, pcol_builder_file(builder, 0, NULL, &file, &err));
+    IS(OK, pcol_export(file, "rprof", NULL, nowhere, &err)); /* without samples/count */
+    pcol_file_close(file);
+    pcol_builder_free(builder);
+}
+
+Test(public_api_misuse, lists_of_a_table_without_rows)
+{
+    pcol_file *file = open_text("sample.interval=20000\n");
+    const pcol_table *table;
+    pcol_scan *scan;
+    pcol_batch batch = PCOL_INIT(pcol_batch);
+    int lists = 0;
+    IS(OK, pcol_file_table_by_name(file, PCOL_MODEL_V1, "samples", &table, &err));
+    IS(OK, pcol_scan_new(table, NULL, &scan, &err));
+    IS(OK, pcol_scan_next(scan, &batch, &err));
+    cr_expect_eq(batch.rows, 0);
+    for (uint32_t i = 0; i < batch.column_count; i++)
+        if (batch.columns[i].type == PCOL_LIST) {
+            cr_expect_eq(batch.columns[i].list[0], 0);
+            lists++;
+        }
+    cr_expect_gt(lists, 0);
+    pcol_scan_free(scan);
     pcol_file_close(file);
 }
 

@@ -150,8 +150,10 @@ Test(symbolize, options_that_do_not_fit_are_rejected)
     struct text bytes = {0};
     pcol_file *file = build_addresses(&bytes);
     pcol_builder *builder;
-    pcol_symbolize_options bad[8];
-    for (size_t i = 0; i < 8; i++)
+    static const char *const without_key[] = {NULL, "v"}, *const without_value[] = {"k", NULL},
+                             *const twice[] = {"k", "1", "k", "2"};
+    pcol_symbolize_options bad[10];
+    for (size_t i = 0; i < 10; i++)
         bad[i] = good;
     bad[0].group_count = 2;
     bad[1].mapping_count = 0;
@@ -160,15 +162,21 @@ Test(symbolize, options_that_do_not_fit_are_rejected)
     bad[4].symbols = nameless;
     bad[5].symbols = NULL;
     bad[6].mapping_flags = NULL;
-    bad[7].meta_count = 1;
+    bad[7].meta_count = bad[8].meta_count = bad[9].meta_count = 1;
+    bad[8].meta = without_key;
+    bad[9].meta = without_value;
     cr_assert_eq(pcol_builder_new(NULL, &builder, &err), PCOL_OK);
-    for (size_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < 10; i++)
         cr_expect_eq(pcol_symbolize(builder, file, &bad[i], &err), PCOL_E_ARGUMENT, "options %zu",
                      i);
     cr_expect_eq(pcol_symbolize(builder, NULL, &good, &err), PCOL_E_ARGUMENT);
     cr_expect_eq(pcol_symbolize(builder, file, NULL, &err), PCOL_E_ARGUMENT);
     cr_expect_eq(pcol_symbolize(NULL, file, &good, &err), PCOL_E_ARGUMENT);
     cr_expect_eq(pcol_symbolize(builder, file, &good, &err), PCOL_OK);
+    bad[0] = good;
+    bad[0].meta = twice;
+    bad[0].meta_count = 2;
+    cr_expect_eq(pcol_symbolize(builder, file, &bad[0], &err), PCOL_E_ARGUMENT);
     pcol_builder_free(builder);
     pcol_file_close(file);
     free(bytes.data);

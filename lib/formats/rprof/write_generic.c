@@ -243,10 +243,13 @@ static pcol_status select_wanted(const struct pci_export *export, struct pci_rpr
     if (samples->is_selected)
         return PCOL_OK;
     samples->is_selected = 1;
+    pcol_error failure;
     pcol_status status =
         pci_types_select(&samples->types, export->first_source, export->last_source,
-                         name ? name : "samples/count", &samples->wanted, err);
-    return status == PCOL_E_NOT_FOUND && !name ? PCOL_OK : status;
+                         name ? name : "samples/count", &samples->wanted, &failure);
+    if (status == PCOL_E_NOT_FOUND && !name)
+        return PCOL_OK;
+    return pci_pass_error(err, &failure, status);
 }
 
 pcol_status pci_rprof_is_left_out(const struct pci_export *export,
