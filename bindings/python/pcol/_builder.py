@@ -9,7 +9,7 @@ from typing import Any
 from . import _native
 from ._numbers import doubles as _doubles
 from ._numbers import int64s, nanoseconds, rows
-from ._profile import Profile, _pcol_path, _write_flags
+from ._profile import Profile, _pcol_path, _write_flags, metadata
 
 _GAUGE, _DOUBLE = 1, 2
 
@@ -23,6 +23,16 @@ def _id(argument: str, value: int | str) -> str:
     except TypeError:
         raise TypeError(f"{argument} must be an integer or a string, not "
                         f"{type(value).__name__}") from None
+
+
+def _names(argument: str, names: str | Sequence[str], types: Mapping[str, Any]) -> frozenset[str]:
+    """One name or several, of sample types."""
+    given = frozenset((names,) if isinstance(names, str) else names)
+    unknown = given - types.keys()
+    if unknown:
+        raise KeyError(f"{argument}: no sample type {min(unknown, key=str)}; "
+                       f"there are {', '.join(types)}")
+    return given
 
 
 class Builder:
@@ -49,10 +59,13 @@ class Builder:
         ``gauges``: types that are levels, such as a heap size, which are never summed."""
         self._native = _native.Builder(tempfile.gettempdir())
         self._source = self._native.source(type, uri, timestamp, default, interval_ns, duration_ns)
-        for key, value in meta.items():
+        for key, value in metadata(meta):
             self._native.meta(self._source, key, value)
         self._types: dict[str, tuple[int, bool]] = {}  # row, whether values are doubles
-        for name, unit in sample_types:
+        units = [(name, unit) for name, unit in sample_types]
+        doubles = _names("doubles", doubles, dict(units))
+        gauges = _names("gauges", gauges, dict(units))
+        for name, unit in units:
             flags = (_GAUGE if name in gauges else 0) | (_DOUBLE if name in doubles else 0)
             row = self._native.sample_type(name, unit, flags)
             self._types[name] = row, name in doubles

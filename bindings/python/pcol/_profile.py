@@ -66,6 +66,15 @@ def formats() -> list[Format]:
     return [Format(*entry) for entry in _native.formats()]
 
 
+def metadata(given: Mapping[str, str] | None) -> list[tuple[str, str]]:
+    """Pairs of a key and a value."""
+    if given is None:
+        return []
+    if not isinstance(given, Mapping):
+        raise TypeError(f"meta must be a dict, not {type(given).__name__}")
+    return list(given.items())
+
+
 def _choice(choices: Mapping[str, int], value: str, what: str) -> int:
     if value not in choices:
         raise ValueError(f"{what} {value!r} is unknown; it must be one of {', '.join(choices)}")
@@ -557,7 +566,7 @@ class Profile(Mapping[str, Table]):
         'main.main'
         """
         groups, flags = arrange(self, symbols)
-        pairs = tuple(text for pair in (meta or {}).items() for text in pair)
+        pairs = tuple(text for pair in metadata(meta) for text in pair)
         return self._copy(self._file.symbolize, (groups, flags, pairs), "symbolized", path, plain,
                           archive, overwrite)
 

@@ -202,6 +202,8 @@ class Table(Columns):
         self._decoded: dict[int, _Cells] = {}
 
     def _cells(self, name: str) -> _Cells:
+        if not isinstance(name, str):
+            raise TypeError(f"names of columns are strings, not {type(name).__name__}")
         try:
             index = self._names.index(name.lstrip("."))
         except ValueError:

@@ -49,3 +49,23 @@ def test_misuse():
     b.profile()
     with pytest.raises(pcol.StateError):
         b.profile()
+
+
+def test_names_of_types_and_metadata(folded):
+    types = [("time", "ns"), ("wall_time", "ns")]
+    stack = [0]
+    b = pcol.Builder("x", sample_types=types, doubles="wall_time")  # one name, no letters of it
+    with pytest.raises(TypeError):
+        b.samples(stack=stack, values={"time": [1.5]})
+    b.samples(stack=stack, values={"wall_time": [1.5]})
+    for names in "cpu", ["time", "cpu"]:
+        with pytest.raises(KeyError, match="no sample type cpu"):
+            pcol.Builder("x", sample_types=types, gauges=names)
+    for meta in ["ab"], "ab", 3:
+        with pytest.raises(TypeError, match="meta must be a dict"):
+            pcol.Builder("x", meta=meta)
+        with pytest.raises(TypeError, match="meta must be a dict"):
+            folded.symbolize([], meta=meta)
+    for name in None, 3:
+        with pytest.raises(TypeError, match="names of columns are strings"):
+            folded.samples[name]  # pylint: disable=expression-not-assigned
