@@ -40,6 +40,7 @@ int view_serve(struct view *view, int listener, pid_t browser)
 enum {
     CONNECTION_BYTES = 32768, /* headers, and parts of bodies */
     RECEIVE_SECONDS = 15,     /* until a request is complete */
+    CROWDED_SECONDS = 1,      /* the same while others wait for a connection */
     IDLE_SECONDS = 30         /* without progress of a reply */
 };
 
@@ -140,9 +141,10 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
 static void end_slow(const struct server *server)
 {
     time_t time = now();
+    time_t most = server->client_count >= VIEW_CONNECTIONS ? CROWDED_SECONDS : RECEIVE_SECONDS;
 
     for (const struct client *client = server->clients; client != NULL; client = client->next)
-        if (!client->received && time - client->since > RECEIVE_SECONDS)
+        if (!client->received && time - client->since > most)
             shutdown(client->fd, SHUT_RDWR);
 }
 
