@@ -400,7 +400,9 @@ static pcol_status copies_member(struct pci_merge *m, const char *table, uint64_
     struct pci_node_value node;
     int loses;
     *is_copied = !m->selection || !m->selection->names;
-    if (!*is_copied || !m->selection || !(m->selection->drop_key_count || m->value_labels))
+    const struct pci_merge_selection *selection = m->selection;
+    if (!*is_copied || !selection ||
+        !(selection->drop_labels || selection->drop_key_count || m->value_labels))
         return PCOL_OK;
     PCI_TRY(pci_node_get(m->file, cell->node, &node, err));
     PCI_TRY(pci_merge_loses_label(m, table, row, node.key, &loses, err));
