@@ -122,7 +122,7 @@ static pcol_status put_query(struct bytes *json, const char *key, const pcol_que
     snprintf(picoseconds, sizeof picoseconds, "%.0f", info.seconds_per_value * 1e12);
     bytes_key(json, "picoseconds");
     bytes_text(json, picoseconds);
-    if (info.note != NULL)
+    if (info.note != NULL && !(info.flags & PCOL_QUERY_NONE_PASSES)) /* "empty" tells this */
         bytes_member_text(json, "note", (pcol_str){info.note, strlen(info.note)});
     bytes_text(json, "}");
     return PCOL_OK;
