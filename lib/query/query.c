@@ -17,6 +17,24 @@
 #include <stddef.h>
 #include <stdio.h>
 
+static int is_missing(pcol_str text)
+{
+    return text.size && !text.data;
+}
+
+/* Texts of the selection, whose arrays are there. */
+static pcol_status check_texts(const pcol_selection *selection, pcol_error *err)
+{
+    const pcol_sample_type *type = selection->exact_type;
+    int missing = type && (is_missing(type->type) || is_missing(type->unit));
+    for (size_t i = 0; i < selection->exact_label_count; i++)
+        missing |= is_missing(selection->exact_labels[i].key) ||
+                   is_missing(selection->exact_labels[i].value);
+    for (size_t i = 0; i < selection->focus_name_count; i++)
+        missing |= is_missing(selection->focus_names[i]);
+    return missing ? pci_fail(err, PCOL_E_ARGUMENT, "a text of the selection is NULL") : PCOL_OK;
+}
+
 static pcol_status check_selection(const pcol_selection *selection, pcol_error *err)
 {
     if (selection->label_count && !selection->labels)
@@ -37,7 +55,7 @@ static pcol_status check_selection(const pcol_selection *selection, pcol_error *
     if (selection->source_meta_count && !selection->source_metas)
         return pci_fail(err, PCOL_E_ARGUMENT,
                         "the selection has a source_meta_count but no source_metas");
-    return PCOL_OK;
+    return check_texts(selection, err);
 }
 
 pcol_status pci_query_samples(pcol_query *query, struct pci_samples **samples, pcol_error *err)

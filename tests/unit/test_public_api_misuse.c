@@ -673,6 +673,39 @@ Test(public_api_misuse, a_builder_whose_input_failed_takes_no_more)
     pcol_file_close(file);
 }
 
+/* {NULL, 0} is the empty text. */
+Test(public_api_misuse, texts_of_a_selection_that_are_null)
+{
+    const pcol_str bad = {NULL, 3}, empty = {NULL, 0}, some = {"a", 1};
+    const pcol_label_value labels[] = {{bad, some}, {some, bad}, {empty, empty}};
+    const pcol_sample_type types[] = {{bad, some, 0}, {some, bad, 0}, {empty, empty, 0}};
+    const char *const no_text[] = {NULL};
+    pcol_file *file = open_some();
+    pcol_query *query;
+    for (int i = 0; i < 3; i++) {
+        pcol_selection selection = PCOL_INIT(pcol_selection);
+        selection.exact_labels = &labels[i];
+        selection.exact_label_count = 1;
+        BAD(pcol_query_new(file, &selection, NULL, &query, &err)); /* no such label */
+        selection = (pcol_selection)PCOL_INIT(pcol_selection);
+        selection.exact_type = &types[i]; /* an empty one is the default */
+        expect("exact_type", i < 2 ? PCOL_E_ARGUMENT : PCOL_OK,
+               pcol_query_new(file, &selection, NULL, &query, &err));
+        pcol_query_free(query);
+        selection = (pcol_selection)PCOL_INIT(pcol_selection);
+        selection.focus_names = i < 2 ? &bad : &empty;
+        selection.focus_name_count = 1;
+        expect("focus_names", i < 2 ? PCOL_E_ARGUMENT : PCOL_OK,
+               pcol_query_new(file, &selection, NULL, &query, &err));
+    }
+    pcol_query_free(query);
+    pcol_selection selection = PCOL_INIT(pcol_selection);
+    selection.source_metas = no_text;
+    selection.source_meta_count = 1;
+    BAD(pcol_query_new(file, &selection, NULL, &query, &err));
+    pcol_file_close(file);
+}
+
 Test(public_api_misuse, metadata_given_twice)
 {
     static const char *const twice[] = {"key", "1", "key", "2"};

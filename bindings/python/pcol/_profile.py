@@ -138,6 +138,18 @@ def _conditions(given: Any) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
+def _source(source: str | int | None) -> str | None:
+    """A pattern, or the digits of an id."""
+    if source is None or isinstance(source, str):
+        return source
+    if isinstance(source, (bool, np.bool_)):
+        raise TypeError("source must be an id or a pattern, not bool")
+    try:
+        return str(operator.index(source))
+    except TypeError:
+        raise TypeError(f"source must be an id or a pattern, not {type(source).__name__}") from None
+
+
 def _selection(
     sample_type: str | None = None,
     focus: str | None = None,
@@ -159,7 +171,7 @@ def _selection(
         first = first if time[0] is None else int(nanoseconds("time", time[0]))
         last = last if time[1] is None else int(nanoseconds("time", time[1]))
     return (sample_type, focus, ignore, hide, show, thread,
-            None if source is None else str(source), _conditions(labels),
+            _source(source), _conditions(labels),
             _conditions(source_metas), time is not None, first, last,
             _choice(_SHARE, time_share, "time_share"), keep_dropped)
 

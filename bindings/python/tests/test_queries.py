@@ -3,6 +3,7 @@ import math
 import re
 import sys
 
+import numpy as np
 import pytest
 from conftest import DATA, ROOT, command
 
@@ -130,6 +131,13 @@ def test_numbers_and_bounds_of_labels():
     for value in (math.nan, 0), (math.inf, None), (None, None), (-math.inf, math.inf):
         with pytest.raises(ValueError, match="range of 'n'"):
             p.top(labels={"n": value})
+
+
+def test_source_is_an_id_or_a_pattern(folded):
+    assert folded.top(source=np.int32(1)).selected == folded.top(source="1").selected == 10
+    for source in ["1"], (1,), {1}, True, 1.0, b"1":
+        with pytest.raises(TypeError, match="source must be an id or a pattern"):
+            folded.top(source=source)
 
 
 def test_selection_that_nothing_passes():
