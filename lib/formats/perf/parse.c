@@ -434,6 +434,37 @@ static size_t end_of(const uint8_t *text, pcol_str word)
     return (size_t)((const uint8_t *)word.data - text) + word.size;
 }
 
+/* The columns of a number in hexadecimal, the word that ends at `end`, after text up to `from`;
+ * 0: it is none. An address after the object of a data address needs no alignment. */
+static size_t number_columns(const uint8_t *text, size_t from, size_t end)
+{
+    size_t at = end;
+    while (at > from && hex_digit(text[at - 1]) >= 0)
+        at--;
+    if (at == end || (at && !is_blank(text[at - 1])))
+        return 0;
+    if (from && text[from - 1] == ')' && end - at >= ADDRESS_DIGITS)
+        return ADDRESS_COLUMNS;
+    return end - from + (from == 0);
+}
+
+/* The end of a header without an event before a data source, weights and addresses at its end,
+ * which have 16 columns. */
+static size_t end_before_wide_fields(const uint8_t *text, size_t size)
+{
+    static const char source[] = " |OP ";
+    size_t end = size, before;
+    for (size_t at = 0; at + sizeof source <= size && end == size; at++)
+        if (!memcmp(text + at, source, sizeof source - 1))
+            end = at;
+    for (;; end = before) {
+        pcol_str word = last_word(text, end, &before);
+        size_t columns = before ? number_columns(text, before, end_of(text, word)) : 0;
+        if (columns < FIELD_COLUMNS || (is_number(word) && columns == word.size + 1))
+            return end;
+    }
+}
+
 /* Is the word whose columns begin at `before` a thread? A narrower number ends the comm. */
 static int is_last_thread(const uint8_t *text, size_t before, pcol_str word,
                           struct pci_perf_header *header)
@@ -457,7 +488,9 @@ void pci_perf_comm(const uint8_t *text, size_t size, struct pci_perf_header *hea
     memset(header, 0, sizeof *header);
     if (!size) /* frames without a header, of no text */
         text = (const uint8_t *)"";
-    header->tail = header->event = header->misc = str(text, 0);
+    header->event = header->misc = str(text, 0);
+    end = end_before_wide_fields(text, size);
+    header->tail = trim(text + end, size - end);
     pcol_str word = last_word(text, end, &before);
     if (word.size > 1 && word.data[word.size - 1] == ':') {
         header->has_event = 1;
@@ -621,20 +654,6 @@ static size_t frame_end(const uint8_t *text, size_t all)
             return end; /* the target may end in an object's parenthesis */
     }
     return size && text[size - 1] == ')' ? size : end;
-}
-
-/* The columns of a number in hexadecimal, the word that ends at `end`, after text up to `from`;
- * 0: it is none. An address after the object of a data address needs no alignment. */
-static size_t number_columns(const uint8_t *text, size_t from, size_t end)
-{
-    size_t at = end;
-    while (at > from && hex_digit(text[at - 1]) >= 0)
-        at--;
-    if (at == end || (at && !is_blank(text[at - 1])))
-        return 0;
-    if (from && text[from - 1] == ')' && end - at >= ADDRESS_DIGITS)
-        return ADDRESS_COLUMNS;
-    return end - from + (from == 0);
 }
 
 /* "4K", as perf prints sizes of pages, or "N/A" */

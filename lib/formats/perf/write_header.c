@@ -189,16 +189,18 @@ static pcol_status is_ambiguous_header(const struct pci_perf_writer *w, uint64_t
 }
 
 /* Blanks before a text without an event: a number at its beginning would be a period, unless it is
- * wider than one; it is narrower than an address. */
-static pcol_status put_padding(struct pci_perf_writer *w, pcol_str text, pcol_error *err)
+ * wider than one. After a time it is narrower than an address; without one it has the columns of an
+ * address, or it would be a part of the comm. */
+static pcol_status put_padding(struct pci_perf_writer *w, pcol_str text, int has_time,
+                               pcol_error *err)
 {
-    enum { WIDTH = 12 };
-    size_t digits = 0;
-    while (digits < text.size && text.data[digits] >= '0' && text.data[digits] <= '9')
+    const char *all = has_time ? "0123456789" : "0123456789abcdef";
+    size_t digits = 0, width = has_time ? 12 : 16;
+    while (digits < text.size && text.data[digits] && strchr(all, text.data[digits]))
         digits++;
     if (!digits || (digits < text.size && text.data[digits] != ' '))
         return PCOL_OK;
-    return put_blanks(w, digits < WIDTH ? WIDTH : digits + 1, digits, err);
+    return put_blanks(w, digits < width ? width : digits + 1, digits, err);
 }
 
 pcol_status pci_perf_put_header(struct pci_perf_writer *w, uint64_t row,
@@ -233,7 +235,7 @@ pcol_status pci_perf_put_header(struct pci_perf_writer *w, uint64_t row,
         return PCOL_OK;
     w->header.tail = trace->as.text;
     if (!event->has_name)
-        PCI_TRY(put_padding(w, trace->as.text, err));
+        PCI_TRY(put_padding(w, trace->as.text, has_time, err));
     return pci_perf_put_text(w, trace->as.text, err);
 }
 
