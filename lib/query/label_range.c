@@ -2,9 +2,9 @@
  * label_range.c - closed ranges of numbers in tests of labels, "1kb:64kb", "64kb:", ":64kb"; units
  * as text
  *
- * Units and their sizes are those of Go's pprof: a kB is 1024 bytes. A bound is a double in the
- * base unit of its dimension, bytes or nanoseconds, or an exact integer in its own unit; an unknown
- * unit is a dimension of its own. Sizes are integers, so integers are compared exactly.
+ * Units and their sizes are those of Go's pprof: a kB is 1024 bytes. Bounds are in the base unit of
+ * their dimension, bytes or nanoseconds; an unknown unit is a dimension of its own. Sizes are
+ * integers, so integers are compared exactly, also with bounds such as 1.5 and 1e16.
  * Text that is no range is left to the test of equality: "16:9" may be a string.
  */
 #include "query/labels.h"
@@ -18,8 +18,6 @@
 #include <string.h>
 
 enum { MAX_UNIT = 16 };
-
-__extension__ typedef __int128 wide;
 
 static const struct {
     const char *name; /* lower case, without a plural s if longer than 2 characters */
@@ -126,50 +124,113 @@ static int are_same(pcol_str a, pcol_str b)
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
 }
 
-static int is_hexadecimal(const char *text)
+static int is_digit(char c)
 {
-    text += *text == '-' || *text == '+';
-    return text[0] == '0' && (text[1] | 0x20) == 'x';
+    return c >= '0' && c <= '9';
+}
+
+/* Parses e[+-]digits up to the end, as at most a million. */
+static int parse_exponent(const char *text, const char *end, int64_t *exponent)
+{
+    int is_negative = text < end && *text == '-';
+    text += is_negative || (text < end && *text == '+');
+    const char *start = text;
+    for (*exponent = 0; text < end && is_digit(*text); text++)
+        *exponent = *exponent < 100000 ? *exponent * 10 + (*text - '0') : 1000000;
+    if (is_negative)
+        *exponent = -*exponent;
+    return text == end && text > start;
+}
+
+int pci_label_decimal(const char *text, const char *end, int64_t size,
+                      struct pci_label_decimal *value)
+{
+    const pci_wide most = (pci_wide)INT64_C(1000000000000000000) * 1000; /* of 22 digits */
+    int is_negative = text < end && *text == '-', has_point = 0, digits = 0, rest = 0;
+    pci_wide number = 0;
+    int64_t power = 0, exponent = 0;
+    for (text += is_negative; text < end && (is_digit(*text) || (*text == '.' && !has_point));
+         text++) {
+        if (*text == '.') {
+            has_point = 1;
+            continue;
+        }
+        digits = 1;
+        if (number >= most) {
+            rest |= *text != '0';
+            power += !has_point;
+        } else {
+            number = number * 10 + (*text - '0');
+            power -= has_point;
+        }
+    }
+    if (!digits ||
+        (text < end && ((*text | 0x20) != 'e' || !parse_exponent(text + 1, end, &exponent))))
+        return 0;
+    number *= size;
+    for (power += exponent; number && power > 0; power--)
+        if (__builtin_mul_overflow(number, 10, &number) || number >> 120)
+            return 0;
+    for (; number && power < 0; power++) {
+        rest |= number % 10 != 0;
+        number /= 10;
+    }
+    *value = (struct pci_label_decimal){is_negative ? -number - rest : number, rest};
+    return 1;
 }
 
 /* Parses a number and the unit after it, up to `end`; 0: not a number. */
 static int parse_bound(const char *text, const char *end, struct pci_label_bound *bound,
-                       pcol_str *unit)
+                       const char **after, pcol_str *unit)
 {
-    char *after, *digits_end;
-    if (text == end || !strchr("-+.0123456789", *text))
+    char *number_end;
+    const char *digits = text + (text < end && (*text == '-' || *text == '+'));
+    if (digits == end || !(is_digit(*digits) || *digits == '.'))
         return 0;
-    bound->number = pci_number_strtod(text, &after);
-    if (after == text || after > end || !isfinite(bound->number))
+    bound->number = pci_number_strtod(text, &number_end);
+    *after = number_end;
+    if (*after == text || *after > end)
         return 0;
-    errno = 0;
-    bound->integer = strtoll(text, &digits_end, is_hexadecimal(text) ? 16 : 10);
-    bound->is_integer = digits_end == after && !errno;
-    *unit = (pcol_str){after, (size_t)(end - after)};
+    *unit = (pcol_str){*after, (size_t)(end - *after)};
     for (size_t i = 0; i < unit->size; i++)
         if (strchr(" \t.+-0123456789:", unit->data[i]))
             return 0;
     return 1;
 }
 
-static void scale(struct pci_label_bound *bound, double size)
+/* As pci_label_decimal(), of hexadecimal digits. */
+static int parse_hexadecimal(const char *text, const char *end, int64_t size,
+                             struct pci_label_decimal *value)
+{
+    char *after;
+    const char *digits = text + (*text == '-' || *text == '+');
+    if (digits[0] != '0' || (digits[1] | 0x20) != 'x')
+        return 0;
+    errno = 0;
+    *value = (struct pci_label_decimal){(pci_wide)strtoll(text, &after, 16) * size, 0};
+    return after == end && !errno;
+}
+
+static void scale(const char *text, const char *after, double size, struct pci_label_bound *bound)
 {
     bound->number *= size;
-    bound->size = size;
+    bound->is_exact =
+        pci_label_decimal(text + (*text == '+'), after, (int64_t)size, &bound->exact) ||
+        parse_hexadecimal(text, after, (int64_t)size, &bound->exact);
 }
 
 void pci_label_range_parse(const char *text, struct pci_label_range *range)
 {
-    const char *colon = strchr(text, ':'), *end = text + strlen(text);
+    const char *colon = strchr(text, ':'), *end = text + strlen(text), *low_end, *high_end;
     pcol_str low_unit;
     double low_size, high_size;
     *range = (struct pci_label_range){.low.number = -HUGE_VAL, .high.number = HUGE_VAL};
     if (!colon || end == text + 1)
         return;
     int has_low = colon != text, has_high = colon + 1 != end;
-    if (has_low && !parse_bound(text, colon, &range->low, &low_unit))
+    if (has_low && !parse_bound(text, colon, &range->low, &low_end, &low_unit))
         return;
-    if (has_high && !parse_bound(colon + 1, end, &range->high, &range->unit))
+    if (has_high && !parse_bound(colon + 1, end, &range->high, &high_end, &range->unit))
         return;
     if (!has_high)
         range->unit = low_unit;
@@ -179,29 +240,21 @@ void pci_label_range_parse(const char *text, struct pci_label_range *range)
     char high_dimension = find_unit(range->unit, &high_size);
     if (low_dimension != high_dimension || (!high_dimension && !are_same(low_unit, range->unit)))
         return;
-    scale(&range->low, low_size);
-    scale(&range->high, high_size);
+    if (has_low)
+        scale(text, low_end, low_size, &range->low);
+    if (has_high)
+        scale(colon + 1, high_end, high_size, &range->high);
     range->is_set = 1;
 }
 
-/* Compares an integer in a unit of this size with a bound, without rounding the integer: both are
- * below 2^63, and sizes at most 2^50. */
+/* Compares an integer in a unit of this size with a bound: below 2^63 times at most 2^50. */
 static int compare(int64_t integer, double size, const struct pci_label_bound *bound)
 {
-    wide a = (wide)integer * (int64_t)size;
-    double b = bound->number;
-    if (bound->is_integer) {
-        wide exact = (wide)bound->integer * (int64_t)bound->size;
-        return (a > exact) - (a < exact);
-    }
-    if (b >= 0x1p120)
-        return -1;
-    if (b < -0x1p120)
-        return 1;
-    wide whole = (wide)b;
-    if (a != whole)
-        return a < whole ? -1 : 1;
-    return (b < (double)whole) - (b > (double)whole);
+    pci_wide a = (pci_wide)integer * (int64_t)size;
+    if (!bound->is_exact) /* beyond all products */
+        return ((double)a > bound->number) - ((double)a < bound->number);
+    return a == bound->exact.floor ? -bound->exact.has_rest
+                                   : (a > bound->exact.floor) - (a < bound->exact.floor);
 }
 
 static pcol_str unit_of_key(pcol_str key)

@@ -416,59 +416,18 @@ pcol_status pci_label_exists(const pcol_file *file, const char *key, int *exists
 
 /* ---- parsing of tests */
 
-/* number * 10^zeros; 0: beyond 64 bits. */
-static int append_zeros(uint64_t *number, int64_t zeros)
-{
-    for (; *number && zeros > 0; zeros--)
-        if (__builtin_mul_overflow(*number, 10, number))
-            return 0;
-    return 1;
-}
-
-/* Parses [-]digits[.digits][e[+-]digits], such as -1.0 or 25e3, to its exact value; 0: not such a
- * text, no whole number or beyond 64 bits. */
-static int parse_whole(const char *text, int64_t *value)
-{
-    int is_negative = *text == '-', has_point = 0;
-    uint64_t number = 0;
-    int64_t zeros = 0, power = 0, exponent = 0; /* zeros: after the last other digit */
-    const char *start = text += is_negative;
-    for (; (*text >= '0' && *text <= '9') || (*text == '.' && !has_point); text++) {
-        if (*text == '.') {
-            has_point = 1;
-            continue;
-        }
-        power -= has_point;
-        zeros++;
-        if (*text == '0')
-            continue;
-        if (!append_zeros(&number, zeros) ||
-            __builtin_add_overflow(number, (uint64_t)(*text - '0'), &number))
-            return 0;
-        zeros = 0;
-    }
-    if (text - start == has_point)
-        return 0;
-    if (*text == 'e' || *text == 'E') {
-        const char *digits = text + 1 + (text[1] == '+');
-        if (!pci_parse_i64(digits, strlen(digits), &exponent))
-            return 0;
-        text = digits + strlen(digits);
-    }
-    if (*text || __builtin_add_overflow(zeros + power, exponent, &power) || (number && power < 0) ||
-        !append_zeros(&number, power))
-        return 0;
-    *value = (int64_t)(is_negative ? 0 - number : number);
-    return number <= (uint64_t)INT64_MAX + (unsigned)is_negative;
-}
-
 static void parse_value(struct pci_label_test *test, const char *value)
 {
     char *end;
     test->value = (pcol_str){value, strlen(value)};
     test->number = pci_number_strtod(value, &end);
     test->is_double = *value && !*end;
-    test->is_integer = test->is_double && parse_whole(value, &test->integer);
+    struct pci_label_decimal whole;
+    /* 1.0 and 1e3, but neither +7 nor 0x10. */
+    test->is_integer = test->is_double && pci_label_decimal(value, end, 1, &whole) &&
+                       !whole.has_rest && whole.floor >= INT64_MIN && whole.floor <= INT64_MAX;
+    if (test->is_integer)
+        test->integer = (int64_t)whole.floor;
 }
 
 static pcol_status add_columns(const pcol_file *file, struct pci_label_test *test, const char *key,

@@ -75,11 +75,24 @@ pcol_status pci_label_with_unit(pcol_str unit, struct pci_strbuf *buffer, pcol_s
 
 /* ---- label_range.c */
 
+__extension__ typedef __int128 pci_wide;
+
+/* The exact value of a number in decimal digits. */
+struct pci_label_decimal {
+    pci_wide floor;
+    int has_rest; /* a part below 1 */
+};
+
+/* The value of [-]digits[.digits][e[+-]digits], such as -1.0 or 25e3, times a size of at most 2^50.
+ * 0: another text, or beyond 120 bits. Digits after the 22nd count as a rest. */
+int pci_label_decimal(const char *text, const char *end, int64_t size,
+                      struct pci_label_decimal *value);
+
+/* In the base unit. */
 struct pci_label_bound {
-    double number;   /* in the base unit */
-    int64_t integer; /* in the bound's own unit, if is_integer */
-    double size;     /* of that unit */
-    int is_integer;
+    double number; /* may be infinite */
+    struct pci_label_decimal exact;
+    int is_exact;
 };
 
 /* A closed range of numbers, "A:B" with units or without; a bound that is not given is infinite. */
