@@ -26,9 +26,9 @@
  *     the files that were open, if no other thread was within a call.
  *   - Row numbers count from 0, ids shown in the logical tables from 1.
  *   - Structs that a caller fills start with a `size` field: set it to sizeof the struct (PCOL_INIT
- *     does); one that is not set is E_ARGUMENT. Later versions append members: a library ignores
- *     those that it does not know, and takes a struct without them as one where they are 0. Options
- *     may be NULL: the defaults.
+ *     does); one that is not set is E_ARGUMENT. Later versions append members: a library takes a
+ *     struct without them as one where they are 0, and refuses one in which members that it does
+ *     not know are not 0 (E_ARGUMENT). Options may be NULL: the defaults.
  *
  * A mapped file that another process cuts while it is read raises SIGBUS in the reader, as with
  * any mapping. PCOL_OPEN_GUARD makes that an error of the file; PCOL_OPEN_COPY reads the file into

@@ -3,6 +3,7 @@
  */
 #include "builder/builder.h"
 
+#include "format/index.h"
 #include "util/alloc.h"
 #include "util/strbuf.h"
 
@@ -21,6 +22,15 @@ pcol_status pci_builder_add_table(pcol_builder *b, const char *name, pcol_error 
     return PCOL_OK;
 }
 
+static pcol_status check_name(const char *name, pcol_error *err)
+{
+    return pcf_name_valid(name, strlen(name))
+               ? PCOL_OK
+               : pci_fail(err, PCOL_E_ARGUMENT,
+                          "the name of a table or column is not 1 to %u bytes of printable UTF-8",
+                          PCF_MAX_NAME);
+}
+
 pcol_status pcol_builder_table(pcol_builder *builder, const char *name, uint32_t *table,
                                pcol_error *err)
 {
@@ -28,6 +38,7 @@ pcol_status pcol_builder_table(pcol_builder *builder, const char *name, uint32_t
     *table = 0;
     PCI_TRY(pci_builder_check_open(builder, err));
     PCI_REQUIRE(name, err);
+    PCI_TRY(check_name(name, err));
     pcol_builder *b = builder;
     for (size_t i = 0; i < b->table_count; i++)
         if (!strcmp(b->tables[i].name, name)) {
@@ -87,6 +98,7 @@ pcol_status pcol_builder_column(pcol_builder *builder, uint32_t table, const cha
     *column = 0;
     PCI_TRY(pci_builder_check_open(builder, err));
     PCI_REQUIRE(name, err);
+    PCI_TRY(check_name(name, err));
     uint32_t known = pci_column_buffer_find(builder, table, name);
     if ((known != PCI_HASH_NONE && builder->columns[known]->own) || is_value_column(table, name))
         return pci_fail(err, PCOL_E_ARGUMENT, "column %.40s is created by the builder", name);

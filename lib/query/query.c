@@ -52,6 +52,8 @@ static pcol_status check_selection(const pcol_selection *selection, pcol_error *
             return pci_fail(err, PCOL_E_ARGUMENT, "a set of functions has a count but no rows");
     if (selection->flags & ~(PCOL_SELECTION_HAS_ORDER | PCOL_SELECTION_COUNT))
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of a selection");
+    if ((unsigned)selection->time_share > PCOL_SHARE_EXACT)
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown share of time");
     if (selection->source_meta_count && !selection->source_metas)
         return pci_fail(err, PCOL_E_ARGUMENT,
                         "the selection has a source_meta_count but no source_metas");

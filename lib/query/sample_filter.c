@@ -231,8 +231,6 @@ pcol_status pci_sample_filter_open(const pcol_file *file, const pcol_selection *
     if (selection->has_time) {
         if (selection->time_to_ns < selection->time_from_ns)
             return pci_fail(err, PCOL_E_ARGUMENT, "the range of time ends before its start");
-        if ((unsigned)selection->time_share > PCOL_SHARE_EXACT)
-            return pci_fail(err, PCOL_E_ARGUMENT, "unknown share of time");
         sample_filter->has_time = 1;
         sample_filter->from = selection->time_from_ns;
         sample_filter->to = selection->time_to_ns;

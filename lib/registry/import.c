@@ -28,6 +28,9 @@ static pcol_status copy_options(const pcol_import_options *given, pcol_import_op
         return pci_fail(err, PCOL_E_ARGUMENT, "start_size is set, but start is NULL");
     if (options->flags & ~(PCOL_IMPORT_TRUSTED | PCOL_IMPORT_PACKED | PCOL_IMPORT_REBASE))
         return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags of an import: 0x%x", options->flags);
+    if (options->open_flags & ~(PCOL_OPEN_COPY | PCOL_OPEN_GUARD | PCOL_OPEN_UNVERIFIED))
+        return pci_fail(err, PCOL_E_ARGUMENT, "unknown flags for opening: 0x%x",
+                        options->open_flags);
     return PCOL_OK;
 }
 

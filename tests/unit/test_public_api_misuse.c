@@ -253,6 +253,9 @@ Test(public_api_misuse, queries)
     BAD(pcol_query_new(file, NULL, NULL, NULL, &err));
     selection.label_count = 1;
     BAD(pcol_query_new(file, &selection, NULL, &query, &err));
+    selection = (pcol_selection)PCOL_INIT(pcol_selection);
+    selection.time_share = PCOL_SHARE_EXACT + 1;
+    BAD(pcol_query_new(file, &selection, NULL, &query, &err));
     selection = (pcol_selection){0};
     BAD(pcol_query_new(file, &selection, NULL, &query, &err));
     IS(OK, pcol_query_new(file, NULL, NULL, &query, &err));
@@ -595,6 +598,27 @@ Test(public_api_misuse, columns_that_the_builder_makes_are_its_own)
     build_end(&t, PCOL_E_ARGUMENT, 0);
 }
 
+Test(public_api_misuse, names_that_no_file_can_have)
+{
+    static const char *const wrong[] = {"", "a\nb", "\xff", "\xed\xa0\x80", "\xc2\x85"};
+    char longest[257];
+    struct build t;
+    uint32_t table, column;
+    build_begin(&t);
+    IS(OK, pcol_builder_sample(t.b, &t.sample, NULL, &err));
+    IS(OK, pcol_builder_table(t.b, "mine", &table, &err));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        BAD(pcol_builder_table(t.b, wrong[i], &column, &err));
+        BAD(pcol_builder_column(t.b, table, wrong[i], PCOL_I64, 0, &column, &err));
+    }
+    memset(longest, 'x', 256);
+    longest[256] = 0;
+    BAD(pcol_builder_column(t.b, table, longest, PCOL_I64, 0, &column, &err));
+    IS(OK, pcol_builder_column(t.b, table, longest + 1, PCOL_I64, 0, &column, &err));
+    IS(OK, pcol_builder_set_i64(t.b, column, 0, 1, &err));
+    build_end(&t, PCOL_OK, 1);
+}
+
 Test(public_api_misuse, a_column_adds_no_rows_to_tables_of_the_builder)
 {
     static const char *const tables[] = {
@@ -793,6 +817,9 @@ Test(public_api_misuse, importing_filtering_exporting)
     import.meta_count = 0;
     import.start_size = 1;
     BAD(pcol_import_fd(t.b, 0, "x", &import, &err));
+    import.start_size = 0;
+    import.open_flags = ~0u;
+    BAD(pcol_import_memory(t.b, "a 1\n", 4, "x", &import, &err));
     BAD(pcol_pseudonyms_new(NULL, &err));
     pcol_pseudonyms_free(NULL);
     BAD(pcol_filter(NULL, file, NULL, &err));
