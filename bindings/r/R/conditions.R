@@ -44,6 +44,7 @@ strings_of <- function(..., call = sys.call(sys.parent())) {
         value <- given[[name]]
         if (is.null(value)) next
         if (!is.character(value) || length(value) != 1 || is.na(value)) stop_usage(name, " must be one string", call = call, argument = name)
+        if (Encoding(value) == "bytes") stop_usage(name, " must have an encoding other than bytes", call = call, argument = name)
         given[[name]] <- enc2utf8(value)
     }
     given

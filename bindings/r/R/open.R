@@ -67,7 +67,12 @@ table_of <- function(x, name, call = sys.call(sys.parent())) {
 
 `$.pcol_profile` <- function(x, name) table_of(x, name)
 
-`[[.pcol_profile` <- function(x, i, ...) table_of(x, if (is.character(i)) i else names(x)[[i]])
+`[[.pcol_profile` <- function(x, i, ...) {
+    if (is.numeric(i) && length(i) == 1 && i %in% seq_along(names(x))) i <- names(x)[[i]]
+    if (!is.character(i) || length(i) != 1 || is.na(i))
+        stop_usage("a table is chosen by its name, or by a number from 1 to ", length(names(x)), argument = "i")
+    table_of(x, i)
+}
 
 names.pcol_profile <- function(x) names(state_of(x)$model)
 

@@ -20,7 +20,7 @@ as_profvis <- function(x, width = NULL, height = NULL, split = c("h", "v")) {
     need_package("htmlwidgets", "as_profvis()")
     x <- as_profile(x)
     message <- profvis_message(x)
-    message$split <- match.arg(split)
+    message$split <- choose(if (missing(split)) "h" else split, c(h = "h", v = "v"), "split")
     htmlwidgets::createWidget("profvis", list(message = message), width = width, height = height, package = "profvis",
         sizingPolicy = htmlwidgets::sizingPolicy(padding = 0, browser.fill = TRUE, viewer.suppress = TRUE,
             knitr.defaultWidth = "100%", knitr.defaultHeight = "600px", knitr.figure = FALSE))

@@ -186,6 +186,13 @@ test_that("arguments of another type are errors, not the default", {
     refused(write_profile(p, folded(), write = "plain"), "write")
     refused(profile_run(1, interval = -1), "interval")
     refused(plot(p, viewer = 1), "viewer")
+    refused(summary(p, lines = 1), "lines")
+    refused(summary(p, memory = c("none", "both")), "memory")
+    if (has_package("htmlwidgets")) refused(as_profvis(p, split = 2), "split")
+    bytes <- "caf\xe9"
+    Encoding(bytes) <- "bytes"
+    refused(profile_top(p, focus = bytes), "focus")
+    for (i in list(0, 100, -1, NA, 1.5, TRUE, c(1, 2), list(1), NULL)) refused(p[[i]], "i")
     expect_error(summary(p, lines = "show"), class = "pcol_e_argument")
     expect_error(summary(p, memory = "both"), class = "pcol_e_argument")
     for (value in list(-1, NA, 1.5, "2", c(1, 2))) {

@@ -47,6 +47,7 @@ test_that("the samples of version 1.0 are the stacks of version 2.0", {
         expect_true(all(is.na(values) | values %in% v2[[keys$foreign$references[i]]][[keys$foreign$column[i]]]))
     }
     expect_error(read_profile(p, "3.0"), "version must be", class = "pcol_e_argument")
+    for (version in list(numeric(0), 2, NULL, NA_character_, list("1.0", "2.0"))) expect_error(read_profile(p, version), "version must be", class = "pcol_e_argument")
 })
 
 test_that("the package profile accepts version 1.0", {
