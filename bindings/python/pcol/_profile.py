@@ -114,7 +114,7 @@ def _bound(key: str, value: Any, infinity: float) -> str:
     """A bound of a range; "": it has none, also for the infinity at its end."""
     if value is None or (isinstance(value, Real) and value == infinity):
         return ""
-    if isinstance(value, Real) and not math.isfinite(value):
+    if isinstance(value, Real) and not isinstance(value, int) and not math.isfinite(value):
         raise ValueError(f"the range of {key!r} cannot have the bound {value}")
     return _value(key, value)
 
