@@ -404,6 +404,12 @@ class Profile(Mapping[str, Table]):
 
         def strings(column: str) -> _Cells:
             of_location, names = codes(column)
+            if column == "filename" and column in self.locations:  # of code outside any function
+                own, own_names = self.locations.categorical(column)
+                row = {name: i for i, name in enumerate(names)}
+                codes_of = np.array([row.setdefault(name, len(row)) for name in own_names] + [-1], "int32")
+                outside = np.ma.getmaskarray(self.locations["function_id"])
+                of_location, names = np.where(outside, codes_of[own], of_location), list(row)
             values = gather(of_location, of_location.dtype)
             return _Cells("string", values, None, names, None, False)
 

@@ -97,9 +97,20 @@ def test_frames_equal_sample_locations(name):
     location = p.sample_locations["location_id"] - 1
     assert frames["line"].tolist() == p.locations["line"][location].tolist()
     function = np.ma.filled(p.locations["function_id"], 0)[location]
-    for column, of_function in (("function", "name"), ("file", "filename")):
-        texts = [None, *p.functions[of_function]]
-        assert frames[column].tolist() == [texts[row] for row in function]
+    own = p.locations["filename"] if "filename" in p.locations else [None] * p.locations.rows
+    names, files = p.functions["name"], p.functions["filename"]
+    assert frames["function"].tolist() == [names[row - 1] if row else None for row in function]
+    assert frames["file"].tolist() == [files[row - 1] if row else own[at] for row, at in zip(function, location)]
+
+
+def test_frames_of_code_outside_functions():
+    text = "line profiling: sample.interval=20000\n#File 1: /a/b.R\n#File 2: c.R\n#File 3: d.R\n" \
+           "1#3 \"f\" 2#5 \n1#7 \n3#9 \"g\" \n"
+    frames = pcol.open(text.encode(), format="rprof").frames()
+    assert frames["file"].tolist() == ["/a/b.R", "c.R", "/a/b.R", "d.R"]
+    assert frames["function"].tolist() == ["f", None, None, "g"]
+    assert frames["line"].tolist() == [3, 5, 7, 9]
+    assert frames.to_pandas()["file"].tolist() == frames["file"].tolist()
 
 
 def test_frames_outlive_the_profile_they_have_read(folded):
