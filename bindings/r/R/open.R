@@ -134,8 +134,10 @@ frames_of <- function(x) {
         locations <- x$locations
         functions <- x$functions
         row <- match(locations$function_id, functions$function_id)
-        list(name = native("names", state$handle, what = state$path), fun = functions$name[row],
-             file = functions$filename[row], line = locations$line)
+        file <- functions$filename[row]
+        own <- locations[["filename"]] # of code outside any function
+        if (!is.null(own)) file[is.na(row)] <- own[is.na(row)]
+        list(name = native("names", state$handle, what = state$path), fun = functions$name[row], file = file, line = locations$line)
     })
 }
 

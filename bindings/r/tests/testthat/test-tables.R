@@ -20,6 +20,15 @@ test_that("as.data.frame() has a row per frame, equal to the tables", {
     expect_s3_class(frames$name, "factor")
 })
 
+test_that("frames of code outside any function have a file and a line", {
+    path <- tempfile(fileext = ".Rprof")
+    writeLines(c("line profiling: sample.interval=20000", "#File 1: /a/b.R", "#File 2: c.R", '1#3 "f" 2#5 ', "1#7 "), path)
+    frames <- as.data.frame(open_profile(path))
+    expect_identical(as.character(frames$name), c("f", "c.R:5", "/a/b.R:7"))
+    expect_identical(as.character(frames$file), c("/a/b.R", "c.R", "/a/b.R"))
+    expect_equal(frames$line, c(3, 5, 7))
+})
+
 test_that("names are UTF-8, other bytes are shown as \\xNN", {
     p <- open_profile(rprof('"na\xc3\xafve" ', '"a\xe9b" ', '"\xff" '))
     expect_setequal(p$functions$name, c("na\u00efve", "a\\xe9b", "\\xff"))
