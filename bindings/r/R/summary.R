@@ -50,7 +50,7 @@ summary_of_rprof <- function(x, segments, lines, memory) {
     first <- as.double(segments$first_sample)
     growth <- if (memory == "both") memory_growth(state, sample_count(x), first)
     tokens <- tokens_of(frames_of(x), lines)
-    keys <- sort(unique(c(tokens[!is.na(tokens)], if (lines == "show") "<no location>")))
+    keys <- sort(unique(c(tokens[!is.na(tokens)], if (isTRUE(any(segments$line))) "<no location>")))
     sums <- native("totals", state$handle, match(tokens, keys), first, match(seconds, intervals), length(intervals), growth,
                    length(keys), match("<no location>", keys), what = state$path)
     times <- lapply(sums, function(m) as.vector(m[, seq_along(intervals), drop = FALSE] %*% intervals))

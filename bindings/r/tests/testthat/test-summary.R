@@ -22,6 +22,15 @@ for (name in c("plain.Rprof", "gc.Rprof", "line.Rprof", "memory.Rprof", "all.Rpr
     })
 }
 
+test_that("samples without functions, or without lines, have no location", {
+    path <- tempfile(fileext = ".Rprof")
+    writeLines(c("line profiling: sample.interval=20000", "#File 1: /a/b.R", '1#3 "f" 1#5 ', "1#7 ", '"g" "f" '), path)
+    p <- open_profile(path)
+    for (lines in c("hide", "show", "both"))
+        expect_equal(unclass(summary(p, lines = lines)), reference(path, lines, "none"), tolerance = 1e-12)
+    expect_equal(summary(p)$by.self["<no location>", "self.time"], 0.02)
+})
+
 test_that("each run of an appended file has its own interval", {
     path <- rprof('"f" "g" ', '"f" "g" ', "sample.interval=50000", '"h" "g" ')
     s <- summary(open_profile(path))
