@@ -512,8 +512,8 @@ static void add_sample(struct rows *r, const struct tree *t, uint32_t sample, ui
         add_row(r, sample, n - i + (has_text && i < inner), STRING_ELT(r->labels, frames[i]),
                 i < inner ? NONE : frames[i + 1]);
     }
-    if (r->count > first && sample > 0)
-        r->growth[first] = r->level[sample] - r->level[sample - 1];
+    if (r->count > first && first > 0)
+        r->growth[first] = r->level[sample] - r->memory[first - 1];
 }
 
 /* Rows with the text of a line: one for each sample whose stack has it. */

@@ -26,7 +26,7 @@ test_that("as_profvis() shows the lines of sources as profvis() does", {
     path <- tempfile(fileext = ".Rprof")
     writeLines(c("memory profiling: GC profiling: line profiling: sample.interval=10000", paste0("#File 1: ", source), "#File 2: none.R",
                  ':10:20:1024:0:1#4 "g" 1#2 "f" ', ':20:20:2048:0:"<GC>" 1#4 "g" 1#2 "f" ', ':20:10:2048:0:"<GC>" "<GC>" 1#2 "f" ',
-                 ':20:10:2048:0:2#1 "h" 2#7 "f" ', ':20:30:2048:0:"h" 1#2 "f" ', ':20:40:4096:0:"<GC>" '), path)
+                 ':20:10:2048:0:2#1 "h" 2#7 "f" ', ':20:30:2048:0:"h" 1#2 "f" ', ":20:90:4096:0:", ':20:40:4096:0:"<GC>" '), path)
     ours <- as_profvis(path)$x$message
     theirs <- profvis::profvis(prof_input = path)$x$message
     expect_equal(ours$prof[names(theirs$prof)], theirs$prof, ignore_attr = TRUE)
