@@ -143,6 +143,8 @@ static int add_results(duckdb_bind_info info, struct binding *b)
 {
     const struct stacks *stacks = NULL;
     pcol_error err = {0};
+    if (b->count == 0)
+        return bind_message(info, b->paths.list[0], "the table has no columns");
     for (size_t i = 0; i < b->count; i++) {
         if (name_type(b, &b->columns[i], &stacks, &err) != PCOL_OK) {
             bind_error(info, b->paths.list[0], &err);

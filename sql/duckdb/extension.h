@@ -53,6 +53,7 @@ int bool_parameter(duckdb_bind_info info, const char *name, int otherwise);
 
 /* Error of a bind about a file. */
 void bind_error(duckdb_bind_info info, const char *path, const pcol_error *err);
+int bind_message(duckdb_bind_info info, const char *path, const char *message); /* 0 */
 
 /* ---- relation.c: columns of one file */
 

@@ -20,7 +20,7 @@ void bind_error(duckdb_bind_info info, const char *path, const pcol_error *err)
     duckdb_bind_set_error(info, sql_message(text, sizeof text, path, err));
 }
 
-static int fail(duckdb_bind_info info, const char *path, const char *message)
+int bind_message(duckdb_bind_info info, const char *path, const char *message)
 {
     pcol_error err = {0};
     err.offset = err.inflated_offset = err.row = PCOL_POSITION_UNKNOWN;
@@ -57,19 +57,19 @@ static int add_pattern(duckdb_bind_info info, struct paths *paths, const char *p
 {
     glob_t found;
     if (strpbrk(path, "*?[") == NULL || access(path, F_OK) == 0)
-        return add_path(paths, path) || fail(info, path, "out of memory");
+        return add_path(paths, path) || bind_message(info, path, "out of memory");
     if (strstr(path, "**") != NULL)
-        return fail(info, path, "** is not supported; use * for each directory, or a list");
+        return bind_message(info, path, "** is not supported; use * for each directory, or a list");
     int code = glob(path, 0, NULL, &found);
     if (code == GLOB_NOMATCH)
-        return fail(info, path, "no file matches");
+        return bind_message(info, path, "no file matches");
     if (code != 0)
-        return fail(info, path, "cannot read a directory of the pattern");
+        return bind_message(info, path, "cannot read a directory of the pattern");
     int is_done = 1;
     for (size_t i = 0; i < found.gl_pathc && is_done; i++)
         is_done = add_path(paths, found.gl_pathv[i]);
     globfree(&found);
-    return is_done || fail(info, path, "out of memory");
+    return is_done || bind_message(info, path, "out of memory");
 }
 
 static duckdb_type type_of(duckdb_value value)

@@ -133,6 +133,10 @@ static int find_table(struct table *t, pcol_model model, const char *name, char 
         return error_code(status);
     }
     t->count = pcol_table_column_count(t->table);
+    if (t->count == 0) {
+        *text = sqlite3_mprintf("%s: table %s has no columns", files_path(t->opened), name);
+        return SQLITE_ERROR;
+    }
     t->types = calloc(t->count + 1, sizeof *t->types);
     t->lookups = calloc(t->count + (size_t)1, sizeof *t->lookups);
     if (t->types == NULL || t->lookups == NULL)

@@ -29,3 +29,7 @@ def pprof(strings, labels, numbers=()):
 
 HOSTILE = [b"plain", b"quote'\"`]", b"semi;--", "näme ✓".encode(), b"a\0b", b"bad\xff\xfe", b"\xed\xa0\x80", b"", b"line\nfeed",
            b"x" * 5000, "\u202eright".encode(), b"\xf4\x90\x80\x80", b"\xc0\x80"]
+
+
+# A pprof profile with a sample type (cpu/ns), but no samples: the physical table of its samples has no columns.
+WITHOUT_SAMPLES = b"\x0a\x04\x08\x01\x10\x02" b"\x32\x00" b"\x32\x03cpu" b"\x32\x02ns"

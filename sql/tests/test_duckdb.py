@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from duckdb_node import VERSIONS, Failed, Session
-from profiles_made import HOSTILE, pprof
+from profiles_made import HOSTILE, WITHOUT_SAMPLES, pprof
 from tables import DATA, GOLDEN, MODELS, OUT, is_answer, pcol, plain, profiles, rows, schema
 
 CPU = DATA / "pprof/cpu.pb.gz"
@@ -245,6 +245,16 @@ def test_paths(each, tmp_path):
                            (f"[{pattern}, {quoted(tmp_path / 'missing.pcol')}]", r"missing\.pcol: cannot open")):
         with pytest.raises(Failed, match=message):
             each.ask(f"FROM read_pcol({paths})")
+
+
+def test_tables_without_columns(each, tmp_path):
+    path = tmp_path / "empty.pb"
+    path.write_bytes(WITHOUT_SAMPLES)
+    call = "'samples', model := 'physical')"
+    with pytest.raises(Failed, match=r"empty\.pb: the table has no columns"):
+        each.ask(f"FROM pcol_scan({quoted(path)}, {call}")
+    count = pcol("count", CPU).decode().strip()
+    assert each.rows(f"SELECT count(*) FROM pcol_scan([{quoted(path)}, {quoted(CPU)}], {call}") == [(count,)]
 
 
 def test_replacement_scan(each, tmp_path):

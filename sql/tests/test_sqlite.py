@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from profiles_made import HOSTILE, pprof
+from profiles_made import HOSTILE, WITHOUT_SAMPLES, pprof
 from tables import DATA, GOLDEN, MODELS, OUT, in_sqlite, is_answer, pcol, profiles, rows, schema
 
 CPU = DATA / "pprof/cpu.pb.gz"
@@ -243,6 +243,10 @@ def test_arguments(db, tmp_path):
             db.execute(f"CREATE VIRTUAL TABLE u USING pcol({arguments})")
     with pytest.raises(sqlite3.OperationalError, match="no such table: pcol"):
         db.execute("SELECT * FROM pcol")
+    empty = tmp_path / "empty.pb"
+    empty.write_bytes(WITHOUT_SAMPLES)
+    with pytest.raises(sqlite3.OperationalError, match=r"empty\.pb: table samples has no columns"):
+        create(db, "e", empty, "samples", "physical")
 
 
 def test_direct_only(tmp_path):
