@@ -36,8 +36,9 @@ profvis_message <- function(x) {
     number[is.na(frames$line)] <- NA_integer_
     running <- rep(NA_character_, length(number))
     lines <- strsplit(as.character(contents), "\n", fixed = TRUE, useBytes = TRUE)
-    for (i in which(!is.na(number))) running[i] <- sub("^ +", "", lines[[number[i]]][frames$line[i]])
-    prof <- native("profvis", state$handle, frames$name, running, frames$file, number, as.integer(frames$line),
+    at <- replace(frames$line, frames$line < 1, NA)
+    for (i in which(!is.na(number))) running[i] <- sub("^ +", "", lines[[number[i]]][at[i]])
+    prof <- native("profvis", state$handle, frames$name, running, frames$file, number, suppressWarnings(as.integer(frames$line)),
                    memory_level(state, x), what = state$path)
     attr(prof, "row.names") <- .set_row_names(length(prof$time))
     class(prof) <- "data.frame"

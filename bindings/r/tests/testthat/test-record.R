@@ -34,6 +34,15 @@ test_that("as_profvis() shows the lines of sources as profvis() does", {
     expect_true("g <- function(x) x" %in% ours$prof$label)
 })
 
+test_that("as_profvis() shows no text for lines that a source does not have", {
+    skip_if_not_installed("profvis")
+    source <- tempfile(fileext = ".R")
+    writeLines(c("first", "second"), source)
+    path <- tempfile(fileext = ".Rprof")
+    writeLines(c("line profiling: sample.interval=10000", paste0("#File 1: ", source), '1#0 "f" ', '1#2 "f" ', '1#3 "f" '), path)
+    expect_identical(as_profvis(path)$x$message$prof$label, c(NA, "f", "second", "f", NA, "f"))
+})
+
 test_that("knitr prints tables", {
     skip_if_not_installed("knitr")
     p <- open_profile(rprof('"f" "g" '))
