@@ -37,6 +37,11 @@ flags_of <- function(..., call = sys.call(sys.parent())) {
     given
 }
 
+# Exact decimal text, whatever options(digits, scipen, OutDec) are: 100000, not 1e+05.
+number_text <- function(values) {
+    if (inherits(values, "integer64")) as.character(values) else sprintf("%.17g", as.double(values))
+}
+
 # Arguments that must be one string, or NULL if they are not given, as a list of UTF-8.
 strings_of <- function(..., call = sys.call(sys.parent())) {
     given <- list(...)

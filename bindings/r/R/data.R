@@ -82,12 +82,14 @@ json_text <- function(text) {
     ifelse(is.na(text), "null", paste0("\"", text, "\""))
 }
 
+json_numbers <- function(values) ifelse(is.na(values), "null", number_text(values))
+
 json_rows <- function(table) {
     cells <- lapply(names(table), function(name) {
         values <- table[[name]]
-        text <- if (is.list(values)) vapply(values, function(v) paste0("[", paste(v$location_id, collapse = ","), "]"), "")
-                else if (is.character(values)) json_text(values)
-                else ifelse(is.na(values), "null", format(values, scientific = FALSE, trim = TRUE))
+        text <- if (is.list(values)) vapply(values, function(v) paste0("[", paste(json_numbers(v$location_id), collapse = ","), "]"), "")
+                else if (is.numeric(values)) json_numbers(values)
+                else json_text(values)
         paste0(json_text(name), ":", text)
     })
     rows <- if (length(cells) && length(cells[[1]]) && length(table[[1]])) paste0("{", do.call(paste, c(cells, sep = ",")), "}") else character()

@@ -27,9 +27,7 @@ selection_of <- function(..., call = sys.call(sys.parent())) {
         stop_usage("unknown argument ", paste(c(unknown, if (!length(unknown)) "without a name"), collapse = ", "),
                    "; selections: ", paste(SELECTION, collapse = ", "), call = call)
     }
-    if (is.numeric(given[["source"]]) && !anyNA(given[["source"]])) {
-        given[["source"]] <- format(given[["source"]], scientific = FALSE, trim = TRUE) # not 1e+05
-    }
+    if (is.numeric(given[["source"]]) && !anyNA(given[["source"]])) given[["source"]] <- number_text(given[["source"]])
     strings <- setdiff(names(given), c("labels", "source_metas", "time", "keep_dropped"))
     given[strings] <- do.call(strings_of, c(given[strings], list(call = call)), quote = TRUE)
     if (!is.null(given$keep_dropped)) flags_of(keep_dropped = given$keep_dropped, call = call)

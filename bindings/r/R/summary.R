@@ -23,7 +23,7 @@ tokens_of <- function(frames, lines) {
     tokens <- matrix(NA_character_, length(frames$name), 2)
     if (lines != "hide") {
         known <- !is.na(frames$line)
-        tokens[known, 1] <- paste0(basename(or_else(frames$file[known], "")), "#", frames$line[known])
+        tokens[known, 1] <- paste0(basename(or_else(frames$file[known], "")), "#", number_text(frames$line[known]))
     }
     if (lines != "show") {
         known <- !is.na(frames$fun)

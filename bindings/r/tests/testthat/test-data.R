@@ -83,6 +83,8 @@ test_that("profile_data is written to every format", {
     path <- tempfile(fileext = ".pcol")
     write_profile(x, path)
     expect_true(x$functions$name[1] %in% open_profile(path)$functions$name)
+    x$samples$value[1] <- 1234567.8
+    expect_error(write_profile(x, path, overwrite = TRUE), "value must be an integer", class = "pcol_e_syntax")
     x$samples$value <- NULL
     expect_error(write_profile(x, path, overwrite = TRUE), "profile_data without samples\\$value", class = "pcol_e_argument")
 })

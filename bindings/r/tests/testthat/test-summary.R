@@ -24,7 +24,7 @@ for (name in c("plain.Rprof", "gc.Rprof", "line.Rprof", "memory.Rprof", "all.Rpr
 
 test_that("samples without functions, or without lines, have no location", {
     path <- tempfile(fileext = ".Rprof")
-    writeLines(c("line profiling: sample.interval=20000", "#File 1: /a/b.R", '1#3 "f" 1#5 ', "1#7 ", '"g" "f" '), path)
+    writeLines(c("line profiling: sample.interval=20000", "#File 1: /a/b.R", '1#100000 "f" 1#5 ', "1#7 ", '"g" "f" '), path)
     p <- open_profile(path)
     for (lines in c("hide", "show", "both"))
         expect_equal(unclass(summary(p, lines = lines)), reference(path, lines, "none"), tolerance = 1e-12)
