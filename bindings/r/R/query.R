@@ -141,8 +141,8 @@ profile_tree <- function(x, by = "function", order = "total", bottom_up = FALSE,
 profile_peek <- function(x, name, ...) {
     x <- as_profile(x)
     state <- state_of(x)
-    if (!is.character(name) || length(name) != 1 || is.na(name)) stop_usage("name must be one string")
-    answer <- native("peek", state$handle, selection_of(...), enc2utf8(name), has_package("bit64"), what = state$path)
+    if (is.null(name)) stop_usage("name must be one string", argument = "name")
+    answer <- native("peek", state$handle, selection_of(...), strings_of(name = name)$name, has_package("bit64"), what = state$path)
     answer$relation <- factor(answer$relation, c("caller", "function", "callee"))
     finish_answer(answer)
 }
