@@ -13,7 +13,7 @@ summary.pcol_profile <- function(object, lines = c("hide", "show", "both"), memo
         return(summary_of_top(object, ...))
     }
     if (lines != "hide" && !isTRUE(any(segments$line))) stop_usage("the profile has no lines; record it with line.profiling = TRUE")
-    if (memory == "both" && !(length(segments$memory) && isTRUE(all(segments$memory))))
+    if (memory == "both" && !isTRUE(any(segments$memory)))
         stop_usage("the profile has no memory; record it with memory.profiling = TRUE")
     summary_of_rprof(object, segments, lines, memory)
 }

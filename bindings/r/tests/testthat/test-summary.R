@@ -38,6 +38,18 @@ test_that("each run of an appended file has its own interval", {
     expect_equal(s$sampling.time, 0.07)
 })
 
+test_that("runs of an appended file without memory add nothing to that of the others", {
+    runs <- list(c("memory profiling: sample.interval=20000", ':0:200:5600:0:"f" ', ':0:131272:5600:0:"f" '),
+                 c("sample.interval=5000", '"f" ', '"g" '))
+    path <- tempfile(fileext = ".Rprof")
+    for (order in list(1:2, 2:1)) {
+        writeLines(unlist(runs[order]), path)
+        s <- summary(open_profile(path), memory = "both")
+        expect_equal(s$by.total[c("f", "g"), "mem.total"], c(1, 0)) # 131,072 cells of 8 bytes
+        expect_equal(s$by.total[c("f", "g"), "total.time"], c(0.045, 0.005))
+    }
+})
+
 test_that("lines and memory that were not recorded are errors", {
     p <- open_profile(rprof('"f" "g" '))
     expect_error(summary(p, lines = "show"), "line.profiling = TRUE", class = "pcol_e_argument")
