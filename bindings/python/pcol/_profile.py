@@ -114,7 +114,7 @@ def _bound(key: str, value: Any, infinity: float) -> str:
     """A bound of a range; "": it has none, also for the infinity at its end."""
     if value is None or (isinstance(value, Real) and value == infinity):
         return ""
-    if isinstance(value, Real) and not isinstance(value, int) and not math.isfinite(value):
+    if isinstance(value, Real) and (value != value or abs(value) == math.inf):
         raise ValueError(f"the range of {key!r} cannot have the bound {value}")
     return _value(key, value)
 
@@ -384,12 +384,22 @@ class Profile(Mapping[str, Table]):
         >>> p.frames().to_pandas(["sample_id", "function"]).head(3).values.tolist()
         [[1, 'libc.read'], [1, 'main.work'], [1, 'main.main']]
         """
-        def codes(column: str) -> tuple[np.ndarray, list[str]]:
-            """By location, -1 where it has none, in the smallest type; and the strings."""
+        def of_functions(column: str) -> tuple[np.ndarray, list[str]]:
+            """Codes by location, -1 where it has no function or no string; and the strings."""
             of_function, names = self.functions.categorical(column)
             function = np.ma.filled(self.locations["function_id"], 0)
-            small = "int8" if len(names) < 128 else "int16" if len(names) < 32768 else "int32"
-            return np.append(of_function, np.int32(-1)).astype(small)[function - 1], names
+            return np.append(of_function, np.int32(-1))[function - 1], names
+
+        def files() -> tuple[np.ndarray, list[str]]:
+            """The same of files. Locations outside any function have a file of their own."""
+            codes, names = of_functions("filename")
+            if "filename" not in self.locations:
+                return codes, names
+            own, own_names = self.locations.categorical("filename")
+            index = {name: i for i, name in enumerate(names)}
+            code_of_own = [index.setdefault(name, len(index)) for name in own_names] + [-1]
+            outside = np.ma.getmaskarray(self.locations["function_id"])
+            return np.where(outside, np.array(code_of_own)[own], codes), list(index)
 
         handle, starts = self._file.frames()
         self._file.intact()
@@ -402,15 +412,9 @@ class Profile(Mapping[str, Table]):
             self._file.intact()
             return values
 
-        def strings(column: str) -> _Cells:
-            of_location, names = codes(column)
-            if column == "filename" and column in self.locations:  # of code outside any function
-                own, own_names = self.locations.categorical(column)
-                row = {name: i for i, name in enumerate(names)}
-                codes_of = np.array([row.setdefault(name, len(row)) for name in own_names] + [-1], "int32")
-                outside = np.ma.getmaskarray(self.locations["function_id"])
-                of_location, names = np.where(outside, codes_of[own], of_location), list(row)
-            values = gather(of_location, of_location.dtype)
+        def strings(codes: np.ndarray, names: list[str]) -> _Cells:
+            small = "int8" if len(names) < 128 else "int16" if len(names) < 32768 else "int32"
+            values = gather(codes.astype(small), small)
             return _Cells("string", values, None, names, None, False)
 
         def number(by_sample: bool) -> _Cells:
@@ -430,8 +434,8 @@ class Profile(Mapping[str, Table]):
 
         return Lazy("frames", rows, {
             "sample_id": lambda: number(True), "depth": lambda: number(False),
-            "location_id": location, "function": lambda: strings("name"),
-            "file": lambda: strings("filename"), "line": line})
+            "location_id": location, "function": lambda: strings(*of_functions("name")),
+            "file": lambda: strings(*files()), "line": line})
 
     # ---- queries
 

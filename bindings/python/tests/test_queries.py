@@ -130,6 +130,7 @@ def test_numbers_and_bounds_of_labels():
     assert p.top(labels={"n": (8, math.inf)}).selected == 1
     assert p.top(labels={"n": (8, 10**400)}).selected == 1
     assert p.top(labels={"n": (-10**400, 1e3)}).selected == 3
+    assert p.top(labels={"n": (np.int64(8), np.inf)}).selected == 1
     for value in (math.nan, 0), (math.inf, None), (None, None), (-math.inf, math.inf):
         with pytest.raises(ValueError, match="range of 'n'"):
             p.top(labels={"n": value})
