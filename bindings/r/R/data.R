@@ -8,11 +8,10 @@ KEYS_V2 <- list(
                          references = c("sources", "samples", "samples", "locations", "functions")))
 
 read_profile <- function(path, version = "1.0", ..., dm = has_package("dm")) {
-    if (!is.character(version) || length(version) != 1 || !version %in% c("1.0", "2.0"))
-        stop_usage("version must be \"1.0\" or \"2.0\"", argument = "version")
+    version <- choose(version, c("1.0" = 1L, "2.0" = 2L), "version")
     flags_of(dm = dm)
     x <- if (inherits(path, "pcol_profile")) path else open_profile(path, ...)
-    switch(version, "1.0" = profile_v1(x), "2.0" = profile_v2(x, dm))
+    if (version == 1L) profile_v1(x) else profile_v2(x, dm)
 }
 
 or_else <- function(values, replacement) {

@@ -15,12 +15,12 @@ profile_run <- function(expr, interval = 0.01, memory = TRUE, gc = TRUE, lines =
     x
 }
 
-as_profvis <- function(x, width = NULL, height = NULL, split = c("h", "v")) {
+as_profvis <- function(x, width = NULL, height = NULL, split = "h") {
     need_package("profvis", "as_profvis()")
     need_package("htmlwidgets", "as_profvis()")
     x <- as_profile(x)
     message <- profvis_message(x)
-    message$split <- choose(if (missing(split)) "h" else split, c(h = "h", v = "v"), "split")
+    message$split <- choose(split, c(h = "h", v = "v"), "split")
     htmlwidgets::createWidget("profvis", list(message = message), width = width, height = height, package = "profvis",
         sizingPolicy = htmlwidgets::sizingPolicy(padding = 0, browser.fill = TRUE, viewer.suppress = TRUE,
             knitr.defaultWidth = "100%", knitr.defaultHeight = "600px", knitr.figure = FALSE))

@@ -1,8 +1,8 @@
 # summary.R - the tables of summaryRprof(), and the same for other profiles
 
-summary.pcol_profile <- function(object, lines = c("hide", "show", "both"), memory = c("none", "both"), ...) {
-    lines <- choose(if (missing(lines)) "hide" else lines, c(hide = "hide", show = "show", both = "both"), "lines")
-    memory <- choose(if (missing(memory)) "none" else memory, c(none = "none", both = "both"), "memory")
+summary.pcol_profile <- function(object, lines = "hide", memory = "none", ...) {
+    lines <- choose(lines, c(hide = "hide", show = "show", both = "both"), "lines")
+    memory <- choose(memory, c(none = "none", both = "both"), "memory")
     state <- state_of(object)
     segments <- read_columns(state, "physical", "rprof_segments")
     is_rprof <- length(segments$source) && all(object$sources$source_type %in% "rprof")
