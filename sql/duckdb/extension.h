@@ -51,9 +51,9 @@ void selection_free(struct owned_selection *selection);
 char *text_parameter(duckdb_bind_info info, const char *name);
 int bool_parameter(duckdb_bind_info info, const char *name, int otherwise);
 
-/* Error of a bind about a file. */
+/* Set the error of a bind, about a file. bind_message() returns 0. */
 void bind_error(duckdb_bind_info info, const char *path, const pcol_error *err);
-int bind_message(duckdb_bind_info info, const char *path, const char *message); /* 0 */
+int bind_message(duckdb_bind_info info, const char *path, const char *message);
 
 /* ---- relation.c: columns of one file */
 
